@@ -1,0 +1,36 @@
+# The two commands a newcomer needs are `make demo` and `make test`; docs/ has the rest.
+BUILD ?= release
+DIR_release = build
+DIR_debug = build-debug
+DIR := $(DIR_$(BUILD))
+OPTIONS_release = --buildtype=release -Db_ndebug=false
+OPTIONS_debug = --buildtype=debug -Db_sanitize=address,undefined -Db_lundef=false
+
+.PHONY: all demo stop test unit deps clean check-layers
+
+all: $(DIR)/build.ninja
+	ninja -C $(DIR)
+
+$(DIR)/build.ninja: | deps
+	meson setup $(OPTIONS_$(BUILD)) $(DIR)
+
+deps:
+	@packaging/install-deps build
+
+check-layers:
+	@tools/check-layers src/LAYERS $$(git ls-files 'src/*.[ch]')
+
+unit: all check-layers
+	tests/run unit
+
+test:
+	tests/run
+
+demo:
+	tools/demo
+
+stop:
+	tools/demo stop
+
+clean:
+	rm -rf build build-debug

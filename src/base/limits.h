@@ -1,0 +1,23 @@
+/* Every bound c8s puts on what outsiders can make grow, with its reason. Stock's value where stock has one. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+/* A request body (stock: 3 MiB, MaxRequestBodyBytes). */
+#define LIMIT_REQUEST_BODY_BYTES ((size_t)3 << 20)
+/* A stored value (stock's etcd: 1.5 MiB requests). */
+#define LIMIT_STORE_VALUE_BYTES ((size_t)3 << 19)
+/* A storage key; resource, namespace and name with their separators. */
+#define LIMIT_STORE_KEY_BYTES ((size_t)1024)
+/* Headers of one HTTP request or response, names and values together. */
+#define LIMIT_HTTP_HEADER_BYTES ((size_t)64 << 10)
+#define LIMIT_HTTP_HEADERS 128
+/* Nesting of JSON, YAML and protobuf input; deeper is refused, so recursion is bounded. */
+#define LIMIT_DECODE_DEPTH 100
+/* Bytes that aliases may expand a YAML document to. */
+#define LIMIT_YAML_EXPANDED_BYTES ((size_t)16 << 20)
+/* One gRPC message (stock kubelet: 16 MiB). */
+#define LIMIT_GRPC_MESSAGE_BYTES ((size_t)16 << 20)
+/* Operations in one JSON patch (stock: 10,000). */
+#define LIMIT_JSON_PATCH_OPERATIONS 10000
+
+#endif
