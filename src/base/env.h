@@ -1,7 +1,7 @@
 /* The world as a component sees it: clock, random numbers, timers, readiness of file descriptors, and workers.
  *
  * Each thread that runs components has one current env, its event loop: libuv's in a real process
- * (net/uv_loop.h), a virtual one under simulation (sim/). Nothing else in c8s asks for the time, for random
+ * (net/event_loop.h), a virtual one under simulation (sim/). Nothing else in c8s asks for the time, for random
  * numbers, or waits. All calls and callbacks are on the env's own thread unless said otherwise; callbacks never
  * run inside the call that registers them. Times are nanoseconds. */
 #ifndef BASE_ENV_H
