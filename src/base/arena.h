@@ -47,8 +47,8 @@ struct str arena_vprintf(struct arena *arena, const char *format, va_list args) 
 void *arena_list_room_(struct arena *arena, void *items, size_t len, size_t size);
 
 /* Iterates a {items, len} list: LIST_EACH(container, &spec->containers) { container->name ... } */
-#define LIST_EACH(item, list)                                                            \
-    for (__typeof__((list)->items) item = (list)->items, item##_end = item ? item + (list)->len : item; \
+#define LIST_EACH(item, list)                                                                                   \
+    for (__typeof__(*(list)->items) *item = (list)->items, *item##_end = item ? item + (list)->len : item; \
          item != item##_end; item++)
 
 #endif
