@@ -24,7 +24,7 @@ static uint64_t seed(void)
 }
 
 /* Multiply-fold over eight-byte words with a secret seed. */
-static uint64_t hash_of(struct str key)
+uint64_t map_hash(struct str key)
 {
     uint64_t hash = seed() ^ (key.n * 0x9e3779b97f4a7c15U);
 
@@ -101,7 +101,7 @@ void *map_find(const struct map *map, struct str key)
     if (map->count == 0) {
         return NULL;
     }
-    uint32_t index = map->slots[slot_of(map, key, hash_of(key))];
+    uint32_t index = map->slots[slot_of(map, key, map_hash(key))];
 
     return index ? map->entries[index - 1].value : NULL;
 }
@@ -114,7 +114,7 @@ void *map_set(struct map *map, struct str key, void *value)
     if (map->used == map->cap) {
         rebuild(map);
     }
-    uint64_t hash = hash_of(key);
+    uint64_t hash = map_hash(key);
     size_t slot = slot_of(map, key, hash);
 
     if (map->slots[slot] != 0) {
@@ -140,7 +140,7 @@ void *map_remove(struct map *map, struct str key)
     if (map->count == 0) {
         return NULL;
     }
-    uint32_t index = map->slots[slot_of(map, key, hash_of(key))];
+    uint32_t index = map->slots[slot_of(map, key, map_hash(key))];
 
     if (index == 0) {
         return NULL;

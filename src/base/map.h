@@ -37,4 +37,7 @@ void *map_remove(struct map *map, struct str key);
  *   size_t at = 0; for (struct map_entry *e; (e = map_next(map, &at)) != NULL;) */
 struct map_entry *map_next(const struct map *map, size_t *position);
 
+/* The seeded hash, for tables of one's own; it differs from process to process. */
+uint64_t map_hash(struct str key);
+
 #endif
