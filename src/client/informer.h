@@ -46,6 +46,12 @@ bool informer_is_synced(const struct informer *informer);
 /* Parks until it is; false when cancelled. */
 bool informer_wait_synced(struct informer *informer);
 
+/* Parks until the cache has seen that resourceVersion or a later one; false at the deadline or when cancelled. Versions of
+ * one server are numbers that grow (KEP-5504). */
+bool informer_wait_revision(struct informer *informer, struct str revision, int64_t deadline);
+/* Parks until the object with that key and UID is gone from the cache or is being deleted. */
+bool informer_wait_deleting(struct informer *informer, struct str key, struct str uid, int64_t deadline);
+
 /* Borrowed until the next park; NULL when absent. */
 const void *informer_find(const struct informer *informer, struct str namespace, struct str name);
 const void *informer_find_key(const struct informer *informer, struct str key);
