@@ -25,10 +25,6 @@ void cached_unref(struct cached *cached);
 /* `old` is NULL when the object is new, `new` when it is gone. Borrowed for the call. */
 typedef void informer_handler(void *arg, const void *old, const void *new);
 /* The keys under which an object is to be found in an index, added with LIST_ADD to `ret`. */
-struct str_list {
-    struct str *items;
-    size_t len;
-};
 typedef void informer_index_fn(const void *object, struct arena *arena, struct str_list *ret);
 
 struct informer *informer_new(struct client *client, const struct kind *kind, struct str namespace,
