@@ -20,4 +20,16 @@
 /* Operations in one JSON patch (stock: 10,000). */
 #define LIMIT_JSON_PATCH_OPERATIONS 10000
 
+/* A container image's manifest, index or configuration (stock's containerd reads at most 4 MiB). */
+#define LIMIT_IMAGE_METADATA_BYTES ((size_t)4 << 20)
+/* Layers of one image: overlayfs options for so many fit in a page when their names are short. */
+#define LIMIT_IMAGE_LAYERS 128
+/* A layer's content, unpacked: bytes that files claim to have or that come out of decompression, and entries. */
+#define LIMIT_IMAGE_LAYER_BYTES ((int64_t)64 << 30)
+#define LIMIT_IMAGE_LAYER_ENTRIES ((int64_t)4 << 20)
+/* A blob in a registry or archive. */
+#define LIMIT_IMAGE_BLOB_BYTES ((int64_t)64 << 30)
+/* An answer of a registry's token server, or the text of its error. */
+#define LIMIT_IMAGE_TOKEN_BYTES ((size_t)256 << 10)
+
 #endif
