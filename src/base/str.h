@@ -14,6 +14,12 @@ struct str {
     size_t n;
 };
 
+/* Several; the items belong to whoever made the list, usually an arena. */
+struct str_list {
+    struct str *items;
+    size_t len;
+};
+
 #define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
 #define STR_INIT(literal) {"" literal, sizeof(literal) - 1}
 /* For printf: printf("%.*s", STR_ARG(name)). */

@@ -25,10 +25,6 @@ void cached_unref(struct cached *cached);
 /* `old` is NULL when the object is new, `new` when it is gone. Borrowed for the call. */
 typedef void informer_handler(void *arg, const void *old, const void *new);
 /* The keys under which an object is to be found in an index, added with LIST_ADD to `ret`. */
-struct str_list {
-    struct str *items;
-    size_t len;
-};
 typedef void informer_index_fn(const void *object, struct arena *arena, struct str_list *ret);
 
 struct informer *informer_new(struct client *client, const struct kind *kind, struct str namespace,
@@ -45,6 +41,12 @@ void informer_free(struct informer *informer);
 bool informer_is_synced(const struct informer *informer);
 /* Parks until it is; false when cancelled. */
 bool informer_wait_synced(struct informer *informer);
+
+/* Parks until the cache has seen that resourceVersion or a later one; false at the deadline or when cancelled. Versions of
+ * one server are numbers that grow (KEP-5504). */
+bool informer_wait_revision(struct informer *informer, struct str revision, int64_t deadline);
+/* Parks until the object with that key and UID is gone from the cache or is being deleted. */
+bool informer_wait_deleting(struct informer *informer, struct str key, struct str uid, int64_t deadline);
 
 /* Borrowed until the next park; NULL when absent. */
 const void *informer_find(const struct informer *informer, struct str namespace, struct str name);

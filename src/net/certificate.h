@@ -6,11 +6,6 @@
 
 #include <stdint.h>
 
-struct str_list {
-    struct str *items;
-    size_t len;
-};
-
 /* Who a certificate or a request is about. */
 struct certificate_subject {
     struct str common_name;

@@ -36,11 +36,6 @@ struct raw_json {
     struct str json;
 };
 
-struct str_list {
-    struct str *items;
-    size_t len;
-};
-
 /* Maps are sorted by key, by bytes; each key is there once (schema/map_of.h finds and sets). */
 struct str_entry {
     struct str key;

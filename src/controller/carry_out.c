@@ -1,0 +1,230 @@
+#include "controller/carry_out.h"
+
+#include "api/meta_v1.h"
+#include "base/mem.h"
+#include "base/task.h"
+#include "schema/type.h"
+
+#include <stdlib.h>
+
+struct aftermath *aftermath_new(void)
+{
+    struct aftermath *aftermath = MEM_NEW(struct aftermath);
+
+    aftermath->arena = arena_new();
+    return aftermath;
+}
+
+void aftermath_free(struct aftermath *aftermath)
+{
+    if (aftermath != NULL) {
+        status_free(aftermath->failure);
+        arena_free(aftermath->arena);
+        free(aftermath);
+    }
+}
+
+/* One action being carried out, perhaps beside others of its batch. */
+struct doing {
+    struct client *client;
+    struct event_recorder *recorder;
+    const struct plan_action *action;
+    struct aftermath *aftermath;
+    struct status *failure;
+};
+
+static void note_written(struct doing *doing, const struct object *result)
+{
+    if (result != NULL) {
+        *LIST_ADD(doing->aftermath->arena, &doing->aftermath->written) =
+            (struct written){.kind = doing->action->kind,
+                             .revision = arena_str(doing->aftermath->arena, result->metadata.resource_version)};
+    }
+}
+
+static void note_deleted(struct doing *doing)
+{
+    struct arena *arena = doing->aftermath->arena;
+    const struct plan_action *action = doing->action;
+
+    *LIST_ADD(arena, &doing->aftermath->written) = (struct written){
+        .kind = action->kind,
+        .key = action->namespace.n > 0
+                   ? arena_printf(arena, "%.*s/%.*s", STR_ARG(action->namespace), STR_ARG(action->name))
+                   : arena_str(arena, action->name),
+        .uid = arena_str(arena, action->uid),
+    };
+}
+
+static struct status *delete_object(struct doing *doing)
+{
+    const struct plan_action *action = doing->action;
+    struct client_delete_options options = {.uid = action->uid, .propagation = action->propagation};
+
+    TRY(client_delete(doing->client, action->kind, action->namespace, action->name, &options));
+    note_deleted(doing);
+    return NULL;
+}
+
+static struct status *act(struct doing *doing, struct arena *arena, struct object **ret_result)
+{
+    const struct plan_action *action = doing->action;
+
+    switch (action->verb) {
+    case PLAN_CREATE:
+        return client_create(doing->client, action->kind, action->object, NULL, arena, (void **)ret_result);
+    case PLAN_UPDATE:
+        return client_update(doing->client, action->kind, STR(""), action->object, NULL, arena, (void **)ret_result);
+    case PLAN_UPDATE_STATUS:
+        return client_update(doing->client, action->kind, STR("status"), action->object, NULL, arena,
+                             (void **)ret_result);
+    case PLAN_PATCH:
+        return client_patch(doing->client, action->kind, action->namespace, action->name, STR(""), CLIENT_PATCH_MERGE,
+                            action->patch, NULL, arena, (void **)ret_result);
+    case PLAN_DELETE:
+        return delete_object(doing);
+    case PLAN_EVENT:
+        event_record(doing->recorder, action->kind, action->object, STR(""), action->event_type, action->event_reason,
+                     "%.*s", STR_ARG(action->event_message));
+        return NULL;
+    }
+    return NULL;
+}
+
+/* The formats of notes have one %s. */
+static struct str fill(struct arena *arena, const char *format, struct str text)
+{
+    struct str all = str_of(format), what = STR("%s");
+    size_t at = str_find(all, what);
+
+    return at == SIZE_MAX ? all
+                          : arena_printf(arena, "%.*s%.*s%.*s", STR_ARG(str_sub(all, 0, at)), STR_ARG(text),
+                                         STR_ARG(str_from(all, at + what.n)));
+}
+
+static void tell(struct doing *doing, struct arena *arena, const struct object *result)
+{
+    const struct plan_note *note = &doing->action->note;
+
+    if (note->about == NULL) {
+        return;
+    }
+    if (doing->failure == NULL) {
+        struct str name = result != NULL ? result->metadata.name : doing->action->name;
+
+        event_record(doing->recorder, note->kind, note->about, STR(""), "Normal", note->done_reason, "%.*s",
+                     STR_ARG(fill(arena, note->done_format, name)));
+    } else if (!status_is(doing->failure, STATUS_NOT_FOUND) && !status_is(doing->failure, STATUS_CANCELLED)) {
+        event_record(doing->recorder, note->kind, note->about, STR(""), "Warning", note->failed_reason, "%.*s",
+                     STR_ARG(fill(arena, note->failed_format, doing->failure->message)));
+    }
+}
+
+static void doing_run(void *arg)
+{
+    struct doing *doing = arg;
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct object *result = NULL;
+
+    doing->failure = act(doing, arena, &result);
+    if (doing->failure == NULL) {
+        note_written(doing, result);
+    }
+    tell(doing, arena, result);
+    if (doing->failure != NULL && doing->action->may_fail) {
+        status_freep(&doing->failure);
+    }
+}
+
+static void keep_failure(struct aftermath *aftermath, struct doing *doing)
+{
+    if (aftermath->failure == NULL) {
+        aftermath->failure = TAKE(doing->failure);
+        aftermath->failed_verb = doing->action->verb;
+    }
+    status_freep(&doing->failure);
+}
+
+/* Slow start: one, two, four, ... at once, until one fails. */
+static void run_batch(const struct doing *model, const struct plan_action *actions, size_t count)
+{
+    size_t done = 0;
+
+    for (size_t size = 1; done < count && model->aftermath->failure == NULL; size *= 2) {
+        size_t now = MIN(size, count - done);
+        struct doing *doings = mem_zalloc_array(now, sizeof(*doings));
+        struct task_group group;
+
+        task_group_init(&group);
+        for (size_t i = 0; i < now; i++) {
+            doings[i] = *model;
+            doings[i].action = &actions[done + i];
+            task_group_spawn(&group, "plan action", doing_run, &doings[i]);
+        }
+        task_group_wait(&group);
+        for (size_t i = 0; i < now; i++) {
+            if (doings[i].failure != NULL) {
+                keep_failure(model->aftermath, &doings[i]);
+            }
+        }
+        free(doings);
+        done += now;
+    }
+}
+
+static size_t batch_length(const struct plan *plan, size_t from)
+{
+    size_t end = from + 1;
+
+    while (end < plan->len && plan->items[from].batch > 0 && plan->items[end].batch == plan->items[from].batch) {
+        end++;
+    }
+    return end - from;
+}
+
+/* A later action on the same object carries the version that this one left. */
+static void pass_revision_on(const struct plan *plan, size_t at, const struct aftermath *aftermath)
+{
+    const struct plan_action *action = &plan->items[at];
+
+    if ((action->verb != PLAN_UPDATE && action->verb != PLAN_PATCH) || aftermath->written.len == 0) {
+        return;
+    }
+    struct str revision = aftermath->written.items[aftermath->written.len - 1].revision;
+
+    for (size_t i = at + 1; i < plan->len; i++) {
+        const struct plan_action *later = &plan->items[i];
+
+        if ((later->verb == PLAN_UPDATE || later->verb == PLAN_UPDATE_STATUS) && later->kind == action->kind &&
+            later->object != NULL && str_eq(later->name, action->name) &&
+            str_eq(later->namespace, action->namespace)) {
+            /* The plan owns what it updates. */
+            ((struct object *)(uintptr_t)later->object)->metadata.resource_version = revision;
+        }
+    }
+}
+
+void carry_out(struct client *client, struct event_recorder *recorder, const struct plan *plan,
+               struct aftermath *aftermath)
+{
+    struct doing model = {.client = client, .recorder = recorder, .aftermath = aftermath};
+
+    for (size_t i = 0; i < plan->len && aftermath->failure == NULL;) {
+        size_t count = batch_length(plan, i);
+
+        if (count > 1) {
+            run_batch(&model, &plan->items[i], count);
+        } else {
+            struct doing doing = model;
+
+            doing.action = &plan->items[i];
+            doing_run(&doing);
+            if (doing.failure != NULL) {
+                keep_failure(aftermath, &doing);
+            } else {
+                pass_revision_on(plan, i, aftermath);
+            }
+        }
+        i += count;
+    }
+}

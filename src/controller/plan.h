@@ -1,0 +1,64 @@
+/* What a controller has decided to do, as data: an ordered list of actions on the API.
+ *
+ * Deciders add actions, controller/engine.c carries them out, tests read them. Everything lives in the plan's arena.
+ * Objects given to a plan live until it has been
+ * carried out. */
+#ifndef CONTROLLER_PLAN_H
+#define CONTROLLER_PLAN_H
+
+#include "base/arena.h"
+
+#include <stdint.h>
+
+struct kind;
+
+enum plan_verb { PLAN_CREATE, PLAN_UPDATE, PLAN_UPDATE_STATUS, PLAN_PATCH, PLAN_DELETE, PLAN_EVENT };
+
+/* The event about another object (the owner) that follows an action: formats with one %s, the name of the object made
+ * or deleted, or the error. Without `about` there is none. */
+struct plan_note {
+    const struct kind *kind;
+    const void *about;
+    const char *done_reason, *done_format;
+    const char *failed_reason, *failed_format;
+};
+
+struct plan_action {
+    enum plan_verb verb;
+    const struct kind *kind;
+    struct str namespace, name;
+    const void *object;         /* of a create or update; the object an event is about */
+    struct str patch;           /* a JSON merge patch */
+    struct str uid;             /* precondition of a delete or patch; empty: none */
+    struct str propagation;     /* of a delete */
+    const char *event_type, *event_reason;
+    struct str event_message;
+    int batch; /* creates or deletes with one number above 0 run in slow-start batches: 1, 2, 4, ... at once; the first
+                  failure ends that batch and skips the rest */
+    bool may_fail; /* a failure (such as "not found") does not make the key come again */
+    struct plan_note note;
+};
+
+struct plan {
+    struct arena *arena;
+    struct plan_action *items;
+    size_t len;
+    int64_t requeue_after; /* ns; 0: only when something changes */
+};
+
+void plan_create(struct plan *plan, const struct kind *kind, const void *object);
+void plan_update(struct plan *plan, const struct kind *kind, const void *object);
+void plan_update_status(struct plan *plan, const struct kind *kind, const void *object);
+void plan_patch(struct plan *plan, const struct kind *kind, const void *object, struct str merge_patch);
+/* Updates already planned for the very same object are not added again: it is written as it is when the plan is carried
+ * out, so an object that the plan owns may be changed after its update was planned. */
+/* With the object's UID as precondition. */
+void plan_delete(struct plan *plan, const struct kind *kind, const void *object);
+void plan_event(struct plan *plan, const struct kind *kind, const void *object, const char *type, const char *reason,
+                const char *format, ...) PRINTF_LIKE(6, 7);
+/* Look again after that time at the latest; the soonest wish wins. */
+void plan_requeue_after(struct plan *plan, int64_t delay);
+/* The action just added. */
+struct plan_action *plan_last(struct plan *plan);
+
+#endif

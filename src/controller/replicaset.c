@@ -1,0 +1,236 @@
+/* ReplicaSet -> Pods: as many as wanted, adopted, released, created in slow-start batches, deleted in stock's order. */
+#include "controller/controllers.h"
+
+#include "api/apps_v1.h"
+#include "base/env.h"
+#include "controller/controller_ref.h"
+#include "controller/pod_util.h"
+#include "schema/copy.h"
+#include "schema/equal.h"
+#include "schema/selector.h"
+#include "schema/str_map.h"
+#include "schema/type.h"
+
+#include <stdlib.h>
+
+/* No more than this many pods are made or deleted in one pass. */
+enum { BURST_PODS = 500 };
+
+struct pods {
+    const struct core_v1_pod **items;
+    size_t len;
+};
+
+static int32_t wanted_of(const struct apps_v1_replica_set *set)
+{
+    return set->spec.replicas ? *set->spec.replicas : 1;
+}
+
+static struct core_v1_pod *pod_of(struct arena *arena, const struct apps_v1_replica_set *set)
+{
+    struct core_v1_pod *pod = ARENA_NEW(arena, struct core_v1_pod);
+    const struct core_v1_pod_template_spec *template = &set->spec.template;
+
+    pod->metadata.generate_name = arena_printf(arena, "%.*s-", STR_ARG(set->metadata.name));
+    pod->metadata.namespace = set->metadata.namespace;
+    pod->metadata.labels = str_map_copy(arena, &template->metadata.labels);
+    pod->metadata.annotations = str_map_copy(arena, &template->metadata.annotations);
+    pod->metadata.finalizers.items = template->metadata.finalizers.items;
+    pod->metadata.finalizers.len = template->metadata.finalizers.len;
+    *LIST_ADD(arena, &pod->metadata.owner_references) =
+        controller_ref_to(arena, &apps_v1_replica_set_kind, (const struct object *)set);
+    pod->spec = template->spec;
+    return pod;
+}
+
+static void create_pods(struct plan *plan, const struct apps_v1_replica_set *set, int32_t count)
+{
+    for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
+        plan_create(plan, &core_v1_pod_kind, pod_of(plan->arena, set));
+        plan_last(plan)->batch = 1;
+        plan_last(plan)->note = (struct plan_note){
+            .kind = &apps_v1_replica_set_kind,
+            .about = set,
+            .done_reason = "SuccessfulCreate",
+            .done_format = "Created pod: %s",
+            .failed_reason = "FailedCreate",
+            .failed_format = "Error creating: %s",
+        };
+    }
+}
+
+/* How many pods of the whole Deployment are on each node: crowded nodes are thinned out first. */
+static int32_t pods_on_node(const struct pods *pods, struct str node)
+{
+    int32_t count = 0;
+
+    LIST_EACH(pod, pods)
+    {
+        count += str_eq((*pod)->spec.node_name, node);
+    }
+    return count;
+}
+
+static void delete_pods(struct plan *plan, const struct apps_v1_replica_set *set, const struct pods *active,
+                        int32_t count)
+{
+    struct core_v1_pod_ranked *ranked = ARENA_ARRAY(plan->arena, struct core_v1_pod_ranked, active->len);
+
+    for (size_t i = 0; i < active->len; i++) {
+        ranked[i] = (struct core_v1_pod_ranked){active->items[i],
+                                                pods_on_node(active, active->items[i]->spec.node_name)};
+    }
+    if ((size_t)count < active->len) {
+        qsort(ranked, active->len, sizeof(*ranked), pod_deletion_order);
+    }
+    for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
+        plan_delete(plan, &core_v1_pod_kind, ranked[i].pod);
+        plan_last(plan)->may_fail = true;
+        plan_last(plan)->note = (struct plan_note){
+            .kind = &apps_v1_replica_set_kind,
+            .about = set,
+            .done_reason = "SuccessfulDelete",
+            .done_format = "Deleted pod: %s",
+            .failed_reason = "FailedDelete",
+            .failed_format = "Error deleting: %s",
+        };
+    }
+}
+
+/* The ReplicaFailure condition follows what happened to the last plan. */
+static void set_failure(const struct world *world, const struct apps_v1_replica_set *set, int32_t missing,
+                        struct apps_v1_replica_set_status *status)
+{
+    bool failed = world->failure != NULL && missing != 0;
+    struct timestamp now = {.seconds = world->now / ENV_SECOND, .is_set = true};
+
+    LIST_EACH(condition, &set->status.conditions)
+    {
+        if (!str_is(condition->type, "ReplicaFailure")) {
+            *LIST_ADD(world->arena, &status->conditions) = *condition;
+        } else if (failed) {
+            *LIST_ADD(world->arena, &status->conditions) = *condition; /* keeps its time */
+            return;
+        }
+    }
+    if (failed) {
+        *LIST_ADD(world->arena, &status->conditions) = (struct apps_v1_replica_set_condition){
+            .type = STR("ReplicaFailure"),
+            .status = STR("True"),
+            .reason = missing > 0 ? STR("FailedCreate") : STR("FailedDelete"),
+            .message = arena_str(world->arena, world->failure->message),
+            .last_transition_time = now,
+        };
+    }
+}
+
+static bool has_labels(const struct str_map *labels, const struct str_map *wanted)
+{
+    LIST_EACH(pair, wanted)
+    {
+        struct str value = str_map_get(labels, pair->key);
+
+        if (value.p == NULL || !str_eq(value, pair->value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void plan_status(const struct world *world, struct plan *plan, const struct apps_v1_replica_set *set,
+                        const struct pods *active, int32_t terminating)
+{
+    struct apps_v1_replica_set_status status = {
+        .replicas = (int32_t)active->len,
+        .observed_generation = set->metadata.generation,
+        .terminating_replicas = ARENA_NEW(plan->arena, int32_t),
+    };
+
+    *status.terminating_replicas = terminating;
+    LIST_EACH(pod, active)
+    {
+        int64_t wait;
+
+        status.fully_labeled_replicas += has_labels(&(*pod)->metadata.labels, &set->spec.template.metadata.labels);
+        status.ready_replicas += pod_is_ready(*pod);
+        if (pod_is_available(*pod, set->spec.min_ready_seconds, world->now, &wait)) {
+            status.available_replicas++;
+        } else if (wait > 0) {
+            plan_requeue_after(plan, wait);
+        }
+    }
+    set_failure(world, set, wanted_of(set) - (int32_t)active->len, &status);
+    if (schema_equal(&apps_v1_replica_set_status_type, &status, &set->status)) {
+        return;
+    }
+    struct apps_v1_replica_set *changed = ARENA_NEW(plan->arena, struct apps_v1_replica_set);
+
+    *changed = *set;
+    changed->status = status;
+    plan_update_status(plan, &apps_v1_replica_set_kind, changed);
+}
+
+static struct status *replicaset_plan(const struct world *world, struct str key, struct plan *plan)
+{
+    const struct apps_v1_replica_set *set = world_find(world, &apps_v1_replica_set_kind, key);
+    struct label_selector *selector;
+    int32_t terminating = 0;
+
+    if (set == NULL) {
+        return NULL;
+    }
+    TRY(label_selector_of(plan->arena, set->spec.selector, &selector));
+    struct object_pointers owned =
+        controller_ref_claim(plan, &apps_v1_replica_set_kind, (const struct object *)set, selector, &core_v1_pod_kind,
+                             world_in_namespace(world, &core_v1_pod_kind, set->metadata.namespace));
+    struct pods active = {ARENA_ARRAY(plan->arena, const struct core_v1_pod *, owned.len), 0};
+
+    for (size_t i = 0; i < owned.len; i++) {
+        const struct core_v1_pod *pod = owned.items[i];
+
+        if (pod_is_active(pod)) {
+            active.items[active.len++] = pod;
+        }
+        terminating += pod->metadata.deletion_timestamp != NULL && !str_is(pod->status.phase, "Succeeded") &&
+                       !str_is(pod->status.phase, "Failed");
+    }
+    int32_t missing = wanted_of(set) - (int32_t)active.len;
+
+    if (set->metadata.deletion_timestamp == NULL && missing > 0) {
+        create_pods(plan, set, missing);
+    } else if (set->metadata.deletion_timestamp == NULL && missing < 0) {
+        delete_pods(plan, set, &active, -missing);
+    }
+    plan_status(world, plan, set, &active, terminating);
+    return NULL;
+}
+
+/* A pod concerns the set that owns it; an orphan all sets of its namespace that may adopt it. */
+static void map_pod(const struct world *world, const void *object, struct str_list *ret)
+{
+    const struct core_v1_pod *pod = object;
+    const struct meta_v1_owner_reference *owner = controller_ref_find(&pod->metadata);
+
+    if (owner != NULL) {
+        if (str_is(owner->kind, "ReplicaSet")) {
+            *LIST_ADD(world->arena, ret) =
+                arena_printf(world->arena, "%.*s/%.*s", STR_ARG(pod->metadata.namespace), STR_ARG(owner->name));
+        }
+        return;
+    }
+    struct object_pointers sets = world_in_namespace(world, &apps_v1_replica_set_kind, pod->metadata.namespace);
+
+    for (size_t i = 0; i < sets.len; i++) {
+        const struct object *set = sets.items[i];
+
+        *LIST_ADD(world->arena, ret) =
+            arena_printf(world->arena, "%.*s/%.*s", STR_ARG(pod->metadata.namespace), STR_ARG(set->metadata.name));
+    }
+}
+
+const struct controller replicaset_controller = {
+    .name = "replicaset-controller",
+    .kind = &apps_v1_replica_set_kind,
+    .watches = {{&core_v1_pod_kind, map_pod}},
+    .plan = replicaset_plan,
+};
