@@ -75,7 +75,7 @@ static struct status *parse_node(struct parser *parser, struct yaml_node **ret);
 
 static struct status *parse_children(struct parser *parser, struct yaml_node *node, yaml_event_type_t end)
 {
-    yaml_event_type_t type;
+    yaml_event_type_t type = YAML_NO_EVENT;
 
     take(parser);
     if (++parser->depth > LIMIT_DECODE_DEPTH) {
@@ -113,7 +113,7 @@ static struct status *parse_alias(struct parser *parser, struct yaml_node **ret)
 static struct status *parse_node(struct parser *parser, struct yaml_node **ret)
 {
     yaml_event_t *event = &parser->event;
-    yaml_event_type_t type;
+    yaml_event_type_t type = YAML_NO_EVENT;
 
     TRY(peek(parser, &type));
     switch (type) {
@@ -139,7 +139,7 @@ static struct status *parse_node(struct parser *parser, struct yaml_node **ret)
 
 static struct status *parse_document(struct parser *parser, struct yaml_node **ret)
 {
-    yaml_event_type_t type;
+    yaml_event_type_t type = YAML_NO_EVENT;
 
     TRY(peek(parser, &type)); /* the stream's start */
     take(parser);
