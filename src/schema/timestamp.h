@@ -1,0 +1,28 @@
+/* Moments and durations as API text. Any thread. */
+#ifndef SCHEMA_TIMESTAMP_H
+#define SCHEMA_TIMESTAMP_H
+
+#include "base/arena.h"
+#include "schema/scalars.h"
+
+/* RFC 3339 with any offset and fraction; false when it is not. */
+bool timestamp_parse(struct str text, struct timestamp *ret);
+/* "2026-11-30T12:00:00Z", and with six digits of microseconds. */
+struct str timestamp_format(struct arena *arena, struct timestamp time);
+struct str timestamp_format_micro(struct arena *arena, struct timestamp time);
+/* Into a buffer of TIMESTAMP_TEXT bytes; returns the length. `digits` of fraction: 0, 6 or 9. */
+enum { TIMESTAMP_TEXT = 48 };
+size_t timestamp_write(char *out, struct timestamp time, unsigned digits);
+/* Now, by the environment's clock (base/env.h); without nanoseconds, as metav1.Time is kept. */
+struct timestamp timestamp_now(void);
+struct timestamp timestamp_now_micro(void);
+struct timestamp timestamp_of_nanos(int64_t nanos);
+int64_t timestamp_nanos(struct timestamp time);
+/* <0, 0, >0; a time that is not set comes first. */
+int timestamp_cmp(struct timestamp a, struct timestamp b);
+
+/* Go's time.Duration text, "1h2m3.5s"; and reading it ("300ms", "1.5h", "-1m"). */
+struct str duration_format(struct arena *arena, int64_t nanos);
+bool duration_parse(struct str text, int64_t *ret_nanos);
+
+#endif
