@@ -12,6 +12,9 @@
 #include "net/http.h"
 #include "schema/type.h"
 
+/* How Go's components print such an error, in events and messages: "rpc error: code = NotFound desc = no such image". */
+struct str grpc_error_text(struct arena *arena, const struct status *status);
+
 /* A client of one server, such as "unix:///run/containerd/containerd.sock" or "/run/x.sock"; connects when first used,
  * and again after the connection broke. BAD_REQUEST for an endpoint that is not a unix socket. */
 struct grpc_client;
