@@ -1,5 +1,7 @@
 #include "base/base64.h"
 
+#include <string.h>
+
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -148,4 +150,43 @@ bool hex_decode(struct arena *arena, struct str text, struct str *ret)
     }
     *ret = (struct str){out, text.n / 2};
     return true;
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+size_t base64_error_at(struct str text)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t digits = 0, at = 0;
+
+    for (; at < text.n; at++) {
+        char c = text.p[at];
+
+        if (is_line_end(c)) {
+            continue;
+        }
+        if (c == '=' && digits >= 2) {
+            break;
+        }
+        if (c == '\0' || strchr(alphabet, c) == NULL) {
+            return at;
+        }
+        digits = (digits + 1) % 4;
+    }
+    if (at == text.n) {
+        return at - digits; /* in the middle of a quantum */
+    }
+    if (digits == 2) { /* wants one more "=" */
+        for (at++; at < text.n && is_line_end(text.p[at]); at++) {
+        }
+        if (at == text.n || text.p[at] != '=') {
+            return at == text.n ? text.n : at - 1;
+        }
+    }
+    for (at++; at < text.n && is_line_end(text.p[at]); at++) {
+    }
+    return at;
 }

@@ -12,6 +12,8 @@ struct str base64_url_encode(struct arena *arena, struct str bytes);
 void base64_add(struct buf *buf, struct str bytes);
 /* Strict as Go's: whole quantums with padding; only "\r" and "\n" are skipped. False when it is not base64. */
 bool base64_decode(struct arena *arena, struct str text, struct str *ret);
+/* Where Go's decoder gives up on text that base64_decode() refuses. */
+size_t base64_error_at(struct str text);
 /* No padding. False when it is not base64url. */
 bool base64_url_decode(struct arena *arena, struct str text, struct str *ret);
 

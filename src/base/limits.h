@@ -19,6 +19,8 @@
 #define LIMIT_GRPC_MESSAGE_BYTES ((size_t)16 << 20)
 /* Operations in one JSON patch (stock: 10,000). */
 #define LIMIT_JSON_PATCH_OPERATIONS 10000
+/* Digits of a quantity that count; its values are 128 bits wide. */
+#define LIMIT_QUANTITY_DIGITS 36
 
 /* A container image's manifest, index or configuration (stock's containerd reads at most 4 MiB). */
 #define LIMIT_IMAGE_METADATA_BYTES ((size_t)4 << 20)

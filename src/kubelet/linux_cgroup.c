@@ -190,9 +190,12 @@ struct status *linux_cgroup_apply(const char *name, const struct host_cgroup_lim
 
 static void kill_members(const char *directory)
 {
-    char path[1100];
+    char path[2048];
+    int n = snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
 
-    snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+    if (n < 0 || (size_t)n >= sizeof(path)) {
+        return;
+    }
     FILE *file = fopen(path, "re");
 
     if (file == NULL) {

@@ -7,6 +7,10 @@
 
 /* RFC 3339 with any offset and fraction; false when it is not. */
 bool timestamp_parse(struct str text, struct timestamp *ret);
+/* What Go says about text that is no such time; empty when nothing is wrong. MicroTime wants six digits of fraction. */
+struct str timestamp_problem(struct arena *arena, struct str text, bool micro);
+/* Go's zero time, 0001-01-01T00:00:00Z. */
+#define TIMESTAMP_GO_ZERO (-INT64_C(62135596800))
 /* "2026-11-30T12:00:00Z", and with six digits of microseconds. */
 struct str timestamp_format(struct arena *arena, struct timestamp time);
 struct str timestamp_format_micro(struct arena *arena, struct timestamp time);

@@ -1,0 +1,408 @@
+#include "schema/timestamp.h"
+
+#include "base/env.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECOND_NANOS = 1000000000 };
+
+/* Days since 1970-01-01 of a date of the Gregorian calendar, and back: counting years from March puts the leap day
+ * last, so that months have a closed form. */
+static int64_t days_of(int64_t year, int month, int day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+static void date_of(int64_t days, int64_t *ret_year, int *ret_month, int *ret_day)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t day_of_era = days - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t month = (5 * day_of_year + 2) / 153;
+
+    *ret_day = (int)(day_of_year - (153 * month + 2) / 5 + 1);
+    *ret_month = (int)(month < 10 ? month + 3 : month - 9);
+    *ret_year = year_of_era + era * 400 + (*ret_month <= 2);
+}
+
+static bool take_number(struct str *rest, unsigned digits, int *ret)
+{
+    if (rest->n < digits) {
+        return false;
+    }
+    *ret = 0;
+    for (unsigned i = 0; i < digits; i++) {
+        if (rest->p[i] < '0' || rest->p[i] > '9') {
+            return false;
+        }
+        *ret = *ret * 10 + (rest->p[i] - '0');
+    }
+    *rest = str_from(*rest, digits);
+    return true;
+}
+
+static bool take_char(struct str *rest, char c)
+{
+    if (rest->n == 0 || rest->p[0] != c) {
+        return false;
+    }
+    *rest = str_from(*rest, 1);
+    return true;
+}
+
+static int days_in_month(int year, int month)
+{
+    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+    return days[month - 1] + (month == 2 && leap);
+}
+
+static bool take_fraction(struct str *rest, int32_t *ret_nanos)
+{
+    int32_t scale = SECOND_NANOS;
+
+    *ret_nanos = 0;
+    if (!take_char(rest, '.') && !take_char(rest, ',')) {
+        return true;
+    }
+    size_t digits = 0;
+
+    for (int digit; take_number(rest, 1, &digit); digits++) {
+        scale /= 10;
+        *ret_nanos += digit * scale;
+    }
+    return digits > 0;
+}
+
+static bool take_offset(struct str *rest, int *ret_seconds)
+{
+    int hours, minutes;
+
+    *ret_seconds = 0;
+    if (take_char(rest, 'Z')) {
+        return true;
+    }
+    bool west = rest->n != 0 && rest->p[0] == '-';
+
+    if (!west && !(rest->n != 0 && rest->p[0] == '+')) {
+        return false;
+    }
+    *rest = str_from(*rest, 1);
+    if (!take_number(rest, 2, &hours) || !take_char(rest, ':') || !take_number(rest, 2, &minutes) || hours > 24 ||
+        minutes > 60) {
+        return false;
+    }
+    *ret_seconds = (hours * 60 + minutes) * (west ? -60 : 60);
+    return true;
+}
+
+bool timestamp_parse(struct str text, struct timestamp *ret)
+{
+    int year, month, day, hour, minute, second, offset;
+    int32_t nanos;
+
+    if (!take_number(&text, 4, &year) || !take_char(&text, '-') || !take_number(&text, 2, &month) ||
+        !take_char(&text, '-') || !take_number(&text, 2, &day) || !take_char(&text, 'T') ||
+        !take_number(&text, 2, &hour) || !take_char(&text, ':') || !take_number(&text, 2, &minute) ||
+        !take_char(&text, ':') || !take_number(&text, 2, &second) || !take_fraction(&text, &nanos) ||
+        !take_offset(&text, &offset) || text.n != 0) {
+        return false;
+    }
+    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month) || hour > 23 || minute > 59 ||
+        second > 59) {
+        return false;
+    }
+    *ret = (struct timestamp){
+        .seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset,
+        .nanos = nanos,
+        .is_set = true,
+    };
+    return true;
+}
+
+/* Which part of a time that has the right form is not a time's. */
+static const char *out_of_range(struct str text)
+{
+    int month = 0, hour = 0, minute = 0, second = 0;
+    struct str at = str_from(text, 5);
+
+    take_number(&at, 2, &month);
+    at = str_from(text, 11);
+    take_number(&at, 2, &hour);
+    at = str_from(text, 14);
+    take_number(&at, 2, &minute);
+    at = str_from(text, 17);
+    take_number(&at, 2, &second);
+    return month < 1 || month > 12 ? "month" : hour > 23 ? "hour" : minute > 59 ? "minute" : second > 59 ? "second"
+                                                                                                         : "day";
+}
+
+/* One element of Go's layout taken off the text. */
+static bool take_element(struct str *rest, const char *element)
+{
+    int number;
+    int32_t nanos;
+
+    switch (element[0]) {
+    case '.':
+        for (unsigned i = 1; i <= 6; i++) {
+            if (i >= rest->n || rest->p[i] < '0' || rest->p[i] > '9') {
+                return false;
+            }
+        }
+        *rest = str_from(*rest, 7);
+        return true;
+    case 'Z':
+        return take_offset(rest, &number);
+    case '-':
+    case ':':
+    case 'T':
+        return take_char(rest, element[0]);
+    default:
+        if (!take_number(rest, element[0] == '2' ? 4 : 2, &number)) {
+            return false;
+        }
+        return element[1] != '5' || element[0] != '0' || take_fraction(rest, &nanos);
+    }
+}
+
+struct str timestamp_problem(struct arena *arena, struct str text, bool micro)
+{
+    static const char *const elements[] = {"2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05", ".000000",
+                                           "Z07:00"};
+    const char *layout = micro ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
+    struct str rest = text;
+    struct timestamp time;
+    int number;
+
+    for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
+        struct str before = rest;
+
+        if (elements[i][0] == '.' && !micro) {
+            continue;
+        }
+        /* with a fraction in the layout, the seconds do not take one */
+        if (!(micro && i == 10 ? take_number(&rest, 2, &number) : take_element(&rest, elements[i]))) {
+            return arena_printf(arena, "parsing time \"%.*s\" as \"%s\": cannot parse \"%.*s\" as \"%s\"",
+                                STR_ARG(text), layout, STR_ARG(before), elements[i]);
+        }
+    }
+    if (rest.n != 0) {
+        return arena_printf(arena, "parsing time \"%.*s\": extra text: \"%.*s\"", STR_ARG(text), STR_ARG(rest));
+    }
+    if (!timestamp_parse(text, &time)) {
+        return arena_printf(arena, "parsing time \"%.*s\": %s out of range", STR_ARG(text), out_of_range(text));
+    }
+    return (struct str){NULL, 0};
+}
+
+size_t timestamp_write(char *out, struct timestamp time, unsigned digits)
+{
+    int64_t days = time.seconds / 86400, left = time.seconds % 86400, year;
+    int month, day;
+
+    if (left < 0) {
+        left += 86400;
+        days--;
+    }
+    date_of(days, &year, &month, &day);
+    int n = snprintf(out, TIMESTAMP_TEXT, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)year, month, day,
+                     (int)(left / 3600), (int)(left / 60 % 60), (int)(left % 60));
+
+    if (digits != 0) {
+        int32_t fraction = time.nanos;
+
+        for (unsigned i = digits; i < 9; i++) {
+            fraction /= 10;
+        }
+        n += snprintf(out + n, TIMESTAMP_TEXT - (size_t)n, ".%0*d", (int)digits, (int)fraction);
+    }
+    out[n++] = 'Z';
+    out[n] = '\0';
+    return (size_t)n;
+}
+
+struct str timestamp_format(struct arena *arena, struct timestamp time)
+{
+    char text[TIMESTAMP_TEXT];
+
+    return arena_str(arena, (struct str){text, timestamp_write(text, time, 0)});
+}
+
+struct str timestamp_format_micro(struct arena *arena, struct timestamp time)
+{
+    char text[TIMESTAMP_TEXT];
+
+    return arena_str(arena, (struct str){text, timestamp_write(text, time, 6)});
+}
+
+struct timestamp timestamp_of_nanos(int64_t nanos)
+{
+    struct timestamp time = {.seconds = nanos / SECOND_NANOS, .nanos = (int32_t)(nanos % SECOND_NANOS), .is_set = true};
+
+    if (time.nanos < 0) {
+        time.nanos += SECOND_NANOS;
+        time.seconds--;
+    }
+    return time;
+}
+
+int64_t timestamp_nanos(struct timestamp time)
+{
+    return time.seconds * SECOND_NANOS + time.nanos;
+}
+
+struct timestamp timestamp_now(void)
+{
+    struct timestamp time = timestamp_of_nanos(env_wall());
+
+    time.nanos = 0;
+    return time;
+}
+
+struct timestamp timestamp_now_micro(void)
+{
+    struct timestamp time = timestamp_of_nanos(env_wall());
+
+    time.nanos -= time.nanos % 1000;
+    return time;
+}
+
+int timestamp_cmp(struct timestamp a, struct timestamp b)
+{
+    if (!a.is_set || !b.is_set) {
+        return (int)a.is_set - (int)b.is_set;
+    }
+    return a.seconds != b.seconds ? (a.seconds > b.seconds) - (a.seconds < b.seconds)
+                                  : (a.nanos > b.nanos) - (a.nanos < b.nanos);
+}
+
+/* `value` units of 10^-digits as a decimal without trailing zeros. */
+static int add_decimal(char *out, size_t size, uint64_t whole, uint64_t fraction, int digits)
+{
+    int n = snprintf(out, size, "%llu", (unsigned long long)whole);
+
+    if (fraction != 0) {
+        n += snprintf(out + n, size - (size_t)n, ".%0*llu", digits, (unsigned long long)fraction);
+        while (out[n - 1] == '0') {
+            n--;
+        }
+    }
+    return n;
+}
+
+struct str duration_format(struct arena *arena, int64_t nanos)
+{
+    char text[64];
+    uint64_t left = nanos < 0 ? -(uint64_t)nanos : (uint64_t)nanos;
+    int n = 0;
+
+    if (nanos == 0) {
+        return STR("0s");
+    }
+    if (nanos < 0) {
+        text[n++] = '-';
+    }
+    if (left < SECOND_NANOS) {
+        uint64_t unit = left < 1000 ? 1 : left < 1000000 ? 1000 : 1000000;
+        int digits = left < 1000 ? 0 : left < 1000000 ? 3 : 6;
+
+        n += add_decimal(text + n, sizeof(text) - (size_t)n, left / unit, left % unit, digits);
+        return arena_printf(arena, "%.*s%s", n, text, unit == 1 ? "ns" : unit == 1000 ? "\302\265s" : "ms");
+    }
+    uint64_t seconds = left / SECOND_NANOS;
+
+    if (seconds >= 3600) {
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "%lluh", (unsigned long long)(seconds / 3600));
+    }
+    if (seconds >= 60) {
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "%llum", (unsigned long long)(seconds / 60 % 60));
+    }
+    n += add_decimal(text + n, sizeof(text) - (size_t)n, seconds % 60, left % SECOND_NANOS, 9);
+    return arena_printf(arena, "%.*ss", n, text);
+}
+
+static bool take_unit(struct str *rest, int64_t *ret)
+{
+    static const struct {
+        struct str name;
+        int64_t nanos;
+    } units[] = {
+        {STR_INIT("ns"), 1},
+        {STR_INIT("us"), 1000},
+        {STR_INIT("\302\265s"), 1000},
+        {STR_INIT("\316\274s"), 1000},
+        {STR_INIT("ms"), 1000000},
+        {STR_INIT("s"), SECOND_NANOS},
+        {STR_INIT("m"), (int64_t)60 * SECOND_NANOS},
+        {STR_INIT("h"), (int64_t)3600 * SECOND_NANOS},
+    };
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (str_has_prefix(*rest, units[i].name)) {
+            *rest = str_from(*rest, units[i].name.n);
+            *ret = units[i].nanos;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One "1.5h": a number and its unit. */
+static bool take_part(struct str *rest, int64_t *total)
+{
+    int64_t whole = 0, unit;
+    double fraction = 0, scale = 1;
+    bool some = false;
+    int digit;
+
+    for (; take_number(rest, 1, &digit); some = true) {
+        if (__builtin_mul_overflow(whole, (int64_t)10, &whole) || __builtin_add_overflow(whole, digit, &whole)) {
+            return false;
+        }
+    }
+    if (take_char(rest, '.')) {
+        for (; take_number(rest, 1, &digit); some = true) {
+            scale /= 10;
+            fraction += digit * scale;
+        }
+    }
+    if (!some || !take_unit(rest, &unit) || __builtin_mul_overflow(whole, unit, &whole) ||
+        __builtin_add_overflow(*total, whole, total)) {
+        return false;
+    }
+    return !__builtin_add_overflow(*total, (int64_t)(fraction * (double)unit + 1e-6), total);
+}
+
+bool duration_parse(struct str text, int64_t *ret_nanos)
+{
+    bool negative = take_char(&text, '-');
+    int64_t total = 0;
+
+    if (!negative) {
+        take_char(&text, '+');
+    }
+    if (str_is(text, "0")) {
+        *ret_nanos = 0;
+        return true;
+    }
+    if (text.n == 0) {
+        return false;
+    }
+    while (text.n != 0) {
+        if (!take_part(&text, &total)) {
+            return false;
+        }
+    }
+    *ret_nanos = negative ? -total : total;
+    return true;
+}
