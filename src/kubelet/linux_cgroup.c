@@ -31,7 +31,7 @@ int64_t linux_cgroup_weight(int64_t shares)
 
 static struct status *write_value(const char *directory, const char *file, struct str value)
 {
-    char path[1100];
+    char path[1024];
 
     if (snprintf(path, sizeof(path), "%s/%s", directory, file) >= (int)sizeof(path)) {
         return status_new(STATUS_INTERNAL_ERROR, "cgroup path too long: %s", directory);
@@ -61,7 +61,7 @@ static struct status *write_number(const char *directory, const char *file, int6
 static struct status *make_levels(const char *hierarchy, const char *name,
                                   struct status *(*made)(const char *parent))
 {
-    char path[1100];
+    char path[1024];
     size_t base = strlen(hierarchy);
 
     if (snprintf(path, sizeof(path), "%s%s", hierarchy, name) >= (int)sizeof(path)) {
@@ -190,10 +190,9 @@ struct status *linux_cgroup_apply(const char *name, const struct host_cgroup_lim
 
 static void kill_members(const char *directory)
 {
-    char path[2048];
-    int n = snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+    char path[1024];
 
-    if (n < 0 || (size_t)n >= sizeof(path)) {
+    if (snprintf(path, sizeof(path), "%s/cgroup.procs", directory) >= (int)sizeof(path)) {
         return;
     }
     FILE *file = fopen(path, "re");
@@ -220,7 +219,7 @@ static struct status *remove_tree(const char *directory, int depth)
     struct status *error = NULL;
 
     for (struct dirent *entry; error == NULL && depth < 16 && (entry = readdir(listing)) != NULL;) {
-        char path[1100];
+        char path[1024];
 
         if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
             snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) >= (int)sizeof(path)) {
@@ -241,7 +240,7 @@ static struct status *remove_tree(const char *directory, int depth)
 static struct status *each_hierarchy(const char *name, struct status *(*fn)(const char *directory, void *arg),
                                      void *arg)
 {
-    char path[1100];
+    char path[1024];
 
     if (linux_cgroup_is_v2()) {
         snprintf(path, sizeof(path), "%s%s", root, name);
