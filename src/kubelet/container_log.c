@@ -1,6 +1,7 @@
 #include "kubelet/container_log.h"
 
 #include "base/env.h"
+#include "schema/timestamp.h"
 
 /* Two or four decimal digits. */
 static bool digits(struct str text, size_t at, size_t count, int64_t *ret)
@@ -13,17 +14,6 @@ static bool digits(struct str text, size_t at, size_t count, int64_t *ret)
         *ret = *ret * 10 + (text.p[i] - '0');
     }
     return true;
-}
-
-/* Days from 1970-01-01 to a date of the Gregorian calendar. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
 bool container_log_parse_time(struct str text, int64_t *ret)
@@ -63,7 +53,7 @@ bool container_log_parse_time(struct str text, int64_t *ret)
     if (at != text.n) {
         return false;
     }
-    *ret = (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second - offset) * ENV_SECOND + nanoseconds;
+    *ret = (((timestamp_days(year, (int)month, (int)day) * 24 + hour) * 60 + minute) * 60 + second - offset) * ENV_SECOND + nanoseconds;
     return true;
 }
 

@@ -9,7 +9,7 @@ enum { SECOND_NANOS = 1000000000 };
 
 /* Days since 1970-01-01 of a date of the Gregorian calendar, and back: counting years from March puts the leap day
  * last, so that months have a closed form. */
-static int64_t days_of(int64_t year, int month, int day)
+int64_t timestamp_days(int64_t year, int month, int day)
 {
     year -= month <= 2;
     int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -122,7 +122,7 @@ bool timestamp_parse(struct str text, struct timestamp *ret)
         return false;
     }
     *ret = (struct timestamp){
-        .seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset,
+        .seconds = timestamp_days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset,
         .nanos = nanos,
         .is_set = true,
     };

@@ -22,6 +22,8 @@ struct timestamp timestamp_now(void);
 struct timestamp timestamp_now_micro(void);
 struct timestamp timestamp_of_nanos(int64_t nanos);
 int64_t timestamp_nanos(struct timestamp time);
+/* Days from 1970-01-01 to a date of the Gregorian calendar. */
+int64_t timestamp_days(int64_t year, int month, int day);
 /* <0, 0, >0; a time that is not set comes first. */
 int timestamp_cmp(struct timestamp a, struct timestamp b);
 
