@@ -53,7 +53,9 @@ bool container_log_parse_time(struct str text, int64_t *ret)
     if (at != text.n) {
         return false;
     }
-    *ret = (((timestamp_days(year, (int)month, (int)day) * 24 + hour) * 60 + minute) * 60 + second - offset) * ENV_SECOND + nanoseconds;
+    int64_t minutes_passed = (timestamp_days(year, (int)month, (int)day) * 24 + hour) * 60 + minute;
+
+    *ret = (minutes_passed * 60 + second - offset) * ENV_SECOND + nanoseconds;
     return true;
 }
 
