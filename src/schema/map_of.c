@@ -1,5 +1,7 @@
 #include "schema/map_of.h"
 
+#include "schema/type.h"
+
 #include <string.h>
 
 bool map_of_find(const void *items, size_t len, size_t entry_size, struct str key, size_t *ret_at)
@@ -29,16 +31,22 @@ bool map_of_find(const void *items, size_t len, size_t entry_size, struct str ke
     return found;
 }
 
-/* New items with a free, zeroed place at `at`. */
-static void *with_room(struct arena *arena, const void *items, size_t len, size_t entry_size, size_t at)
+/* The value's place under the key; a key that is new gets it in new items, so that copies of the map see no change. */
+static void *place_of(struct arena *arena, struct any_list *map, size_t entry_size, struct str key)
 {
-    char *made = arena_array(arena, len + 1, entry_size);
+    size_t at;
 
-    if (len != 0) {
-        memcpy(made, items, at * entry_size);
-        memcpy(made + (at + 1) * entry_size, (const char *)items + at * entry_size, (len - at) * entry_size);
+    if (!map_of_find(map->items, map->len, entry_size, key, &at)) {
+        char *made = arena_array(arena, map->len + 1, entry_size);
+
+        if (map->len != 0) {
+            memcpy(made, map->items, at * entry_size);
+            memcpy(made + (at + 1) * entry_size, (char *)map->items + at * entry_size, (map->len - at) * entry_size);
+        }
+        *(struct str *)(made + at * entry_size) = key;
+        *map = (struct any_list){made, map->len + 1};
     }
-    return made;
+    return (char *)map->items + at * entry_size + sizeof(struct str);
 }
 
 struct str str_map_get(const struct str_map *map, struct str key)
@@ -56,14 +64,7 @@ bool str_map_has(const struct str_map *map, struct str key)
 
 void str_map_set(struct arena *arena, struct str_map *map, struct str key, struct str value)
 {
-    size_t at;
-
-    if (!map_of_find(map->items, map->len, sizeof(*map->items), key, &at)) {
-        map->items = with_room(arena, map->items, map->len, sizeof(*map->items), at);
-        map->len++;
-        map->items[at].key = key;
-    }
-    map->items[at].value = value;
+    *(struct str *)place_of(arena, (struct any_list *)map, sizeof(*map->items), key) = value;
 }
 
 bool str_map_remove(struct str_map *map, struct str key)
@@ -123,12 +124,5 @@ const struct quantity *quantity_map_get(const struct quantity_map *map, struct s
 
 void quantity_map_set(struct arena *arena, struct quantity_map *map, struct str key, struct quantity value)
 {
-    size_t at;
-
-    if (!map_of_find(map->items, map->len, sizeof(*map->items), key, &at)) {
-        map->items = with_room(arena, map->items, map->len, sizeof(*map->items), at);
-        map->len++;
-        map->items[at].key = key;
-    }
-    map->items[at].value = value;
+    *(struct quantity *)place_of(arena, (struct any_list *)map, sizeof(*map->items), key) = value;
 }
