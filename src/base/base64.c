@@ -128,9 +128,12 @@ struct str hex_encode(struct arena *arena, struct str bytes)
     return (struct str){out, bytes.n * 2};
 }
 
-static int nibble(char c)
+int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 bool hex_decode(struct arena *arena, struct str text, struct str *ret)
@@ -141,7 +144,7 @@ bool hex_decode(struct arena *arena, struct str text, struct str *ret)
         return false;
     }
     for (size_t i = 0; i < text.n; i += 2) {
-        int high = nibble(text.p[i]), low = nibble(text.p[i + 1]);
+        int high = hex_digit(text.p[i]), low = hex_digit(text.p[i + 1]);
 
         if (high < 0 || low < 0) {
             return false;

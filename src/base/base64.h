@@ -17,6 +17,8 @@ size_t base64_error_at(struct str text);
 /* No padding. False when it is not base64url. */
 bool base64_url_decode(struct arena *arena, struct str text, struct str *ret);
 
+/* What a hexadecimal digit of either case stands for; -1 for anything else. */
+int hex_digit(char c);
 /* Lower case. */
 struct str hex_encode(struct arena *arena, struct str bytes);
 bool hex_decode(struct arena *arena, struct str text, struct str *ret);

@@ -1,5 +1,6 @@
 #include "cri/grpc_wire.h"
 
+#include "base/base64.h"
 #include "cri/grpc.h"
 #include "schema/protobuf.h"
 
@@ -180,11 +181,6 @@ struct str grpc_message_escape(struct arena *arena, struct str text)
         }
     }
     return arena_str(arena, buf_str(&out));
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
 struct str grpc_message_unescape(struct arena *arena, struct str text)

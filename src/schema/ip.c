@@ -1,5 +1,6 @@
 #include "schema/ip.h"
 
+#include "base/base64.h"
 #include "base/buf.h"
 
 #include <string.h>
@@ -46,10 +47,7 @@ static bool take_hex(struct str *text, unsigned *ret)
 
     *ret = 0;
     for (; digits < text->n && digits < 5; digits++) {
-        char c = text->p[digits];
-        int digit = c >= '0' && c <= '9'                     ? c - '0'
-                    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                             : -1;
+        int digit = hex_digit(text->p[digits]);
 
         if (digit < 0) {
             break;

@@ -1,5 +1,6 @@
 #include "schema/json_lexer.h"
 
+#include "base/base64.h"
 #include "base/limits.h"
 
 #include <stdio.h>
@@ -209,11 +210,7 @@ static bool take_hex4(struct json_lexer *in, uint32_t *ret)
     uint32_t value = 0;
 
     for (int i = 0; i < 4; i++) {
-        char c = in->at < in->end ? *in->at : '\0';
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = in->at < in->end ? hex_digit(*in->at) : -1;
 
         if (digit < 0) {
             return fail_at(in, "in \\u hexadecimal character escape");
