@@ -1,6 +1,7 @@
 #include "network/cni_conf.h"
 
 #include "base/file.h"
+#include "network/cni_json.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -168,29 +169,10 @@ struct status *cni_conf_load(struct arena *arena, struct str directory, struct c
     return bad != NULL ? status_while(bad, "loading CNI configuration %.*s", STR_ARG(path)) : NULL;
 }
 
-static void set_strings(struct arena *arena, struct value *object, struct str key, struct str_list list)
-{
-    struct value *array = value_array(arena);
-
-    LIST_EACH(item, &list) {
-        value_add(arena, array, value_string(arena, *item));
-    }
-    if (list.len > 0) {
-        value_set(arena, object, key, array);
-    }
-}
-
 static void set_number(struct arena *arena, struct value *object, struct str key, int64_t number)
 {
     if (number > 0) {
         value_set(arena, object, key, value_int(arena, number));
-    }
-}
-
-static void set_member(struct arena *arena, struct value *object, struct str key, struct value *member)
-{
-    if (value_count(member) > 0) {
-        value_set(arena, object, key, member);
     }
 }
 
@@ -217,23 +199,19 @@ struct value *cni_capability_args(struct arena *arena, const struct cni_attachme
 {
     struct value *args = value_object(arena), *dns = value_object(arena), *bandwidth = value_object(arena);
 
-    set_member(arena, args, STR("portMappings"), port_mappings(arena, attachment));
-    set_strings(arena, args, STR("ips"), attachment->ips);
-    if (attachment->mac.n > 0) {
-        value_set(arena, args, STR("mac"), value_string(arena, attachment->mac));
-    }
-    set_strings(arena, dns, STR("servers"), attachment->dns.nameservers);
-    set_strings(arena, dns, STR("searches"), attachment->dns.search);
-    set_strings(arena, dns, STR("options"), attachment->dns.options);
-    set_member(arena, args, STR("dns"), dns);
+    cni_set_filled(arena, args, STR("portMappings"), port_mappings(arena, attachment));
+    cni_set_texts(arena, args, STR("ips"), attachment->ips);
+    cni_set_text(arena, args, STR("mac"), attachment->mac);
+    cni_set_texts(arena, dns, STR("servers"), attachment->dns.nameservers);
+    cni_set_texts(arena, dns, STR("searches"), attachment->dns.search);
+    cni_set_texts(arena, dns, STR("options"), attachment->dns.options);
+    cni_set_filled(arena, args, STR("dns"), dns);
     set_number(arena, bandwidth, STR("ingressRate"), attachment->ingress_rate);
     set_number(arena, bandwidth, STR("ingressBurst"), attachment->ingress_burst);
     set_number(arena, bandwidth, STR("egressRate"), attachment->egress_rate);
     set_number(arena, bandwidth, STR("egressBurst"), attachment->egress_burst);
-    set_member(arena, args, STR("bandwidth"), bandwidth);
-    if (attachment->cgroup_path.n > 0) {
-        value_set(arena, args, STR("cgroupPath"), value_string(arena, attachment->cgroup_path));
-    }
+    cni_set_filled(arena, args, STR("bandwidth"), bandwidth);
+    cni_set_text(arena, args, STR("cgroupPath"), attachment->cgroup_path);
     return args;
 }
 
@@ -255,6 +233,6 @@ struct str cni_plugin_input(struct arena *arena, const struct cni_conf *conf, co
             value_set(arena, runtime_config, capability->key, given);
         }
     }
-    set_member(arena, input, STR("runtimeConfig"), runtime_config);
+    cni_set_filled(arena, input, STR("runtimeConfig"), runtime_config);
     return value_json(arena, input);
 }

@@ -1,6 +1,7 @@
 #include "network/cni_result.h"
 
 #include "network/cni_conf.h"
+#include "network/cni_json.h"
 #include "schema/json_lexer.h"
 
 static struct str_list strings_of(struct arena *arena, const struct value *array)
@@ -116,38 +117,19 @@ bool cni_address_is_pod(const struct cni_result *result, const struct cni_addres
            result->interfaces.items[address->interface].sandbox.n > 0;
 }
 
-static void set_text(struct arena *arena, struct value *object, struct str key, struct str text)
-{
-    if (text.n > 0) {
-        value_set(arena, object, key, value_string(arena, text));
-    }
-}
-
-static void set_texts(struct arena *arena, struct value *object, struct str key, struct str_list texts)
-{
-    struct value *array = value_array(arena);
-
-    LIST_EACH(text, &texts) {
-        value_add(arena, array, value_string(arena, *text));
-    }
-    if (texts.len > 0) {
-        value_set(arena, object, key, array);
-    }
-}
-
 static struct value *address_tree(struct arena *arena, const struct cni_address *address, bool has_version)
 {
     struct value *item = value_object(arena);
 
     if (has_version) {
-        set_text(arena, item, STR("version"), address->address.ip.length == 4 ? STR("4") : STR("6"));
+        cni_set_text(arena, item, STR("version"), address->address.ip.length == 4 ? STR("4") : STR("6"));
     }
     if (address->interface >= 0) {
         value_set(arena, item, STR("interface"), value_int(arena, address->interface));
     }
-    set_text(arena, item, STR("address"), cidr_format(arena, &address->address));
+    cni_set_text(arena, item, STR("address"), cidr_format(arena, &address->address));
     if (address->gateway.length > 0) {
-        set_text(arena, item, STR("gateway"), ip_format(arena, &address->gateway));
+        cni_set_text(arena, item, STR("gateway"), ip_format(arena, &address->gateway));
     }
     return item;
 }
@@ -156,18 +138,11 @@ static struct value *route_tree(struct arena *arena, const struct cni_route *rou
 {
     struct value *item = value_object(arena);
 
-    set_text(arena, item, STR("dst"), cidr_format(arena, &route->destination));
+    cni_set_text(arena, item, STR("dst"), cidr_format(arena, &route->destination));
     if (route->gateway.length > 0) {
-        set_text(arena, item, STR("gw"), ip_format(arena, &route->gateway));
+        cni_set_text(arena, item, STR("gw"), ip_format(arena, &route->gateway));
     }
     return item;
-}
-
-static void set_list(struct arena *arena, struct value *object, struct str key, struct value *list)
-{
-    if (value_count(list) > 0) {
-        value_set(arena, object, key, list);
-    }
 }
 
 struct value *cni_result_tree(struct arena *arena, const struct cni_result *result, struct str version)
@@ -175,13 +150,13 @@ struct value *cni_result_tree(struct arena *arena, const struct cni_result *resu
     struct value *tree = value_object(arena), *interfaces = value_array(arena), *ips = value_array(arena);
     struct value *routes = value_array(arena), *dns = value_object(arena);
 
-    set_text(arena, tree, STR("cniVersion"), version);
+    cni_set_text(arena, tree, STR("cniVersion"), version);
     LIST_EACH(interface, &result->interfaces) {
         struct value *item = value_object(arena);
 
-        set_text(arena, item, STR("name"), interface->name);
-        set_text(arena, item, STR("mac"), interface->mac);
-        set_text(arena, item, STR("sandbox"), interface->sandbox);
+        cni_set_text(arena, item, STR("name"), interface->name);
+        cni_set_text(arena, item, STR("mac"), interface->mac);
+        cni_set_text(arena, item, STR("sandbox"), interface->sandbox);
         value_add(arena, interfaces, item);
     }
     LIST_EACH(address, &result->addresses) {
@@ -190,13 +165,13 @@ struct value *cni_result_tree(struct arena *arena, const struct cni_result *resu
     LIST_EACH(route, &result->routes) {
         value_add(arena, routes, route_tree(arena, route));
     }
-    set_texts(arena, dns, STR("nameservers"), result->dns.nameservers);
-    set_text(arena, dns, STR("domain"), result->dns.domain);
-    set_texts(arena, dns, STR("search"), result->dns.search);
-    set_texts(arena, dns, STR("options"), result->dns.options);
-    set_list(arena, tree, STR("interfaces"), interfaces);
-    set_list(arena, tree, STR("ips"), ips);
-    set_list(arena, tree, STR("routes"), routes);
+    cni_set_texts(arena, dns, STR("nameservers"), result->dns.nameservers);
+    cni_set_text(arena, dns, STR("domain"), result->dns.domain);
+    cni_set_texts(arena, dns, STR("search"), result->dns.search);
+    cni_set_texts(arena, dns, STR("options"), result->dns.options);
+    cni_set_filled(arena, tree, STR("interfaces"), interfaces);
+    cni_set_filled(arena, tree, STR("ips"), ips);
+    cni_set_filled(arena, tree, STR("routes"), routes);
     value_set(arena, tree, STR("dns"), dns);
     return tree;
 }
