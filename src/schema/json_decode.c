@@ -165,10 +165,8 @@ static void decode_time(struct decoder *decoder, const struct field *field, stru
     if (!take_text(decoder, place, &text)) {
         return;
     }
-    struct str error = timestamp_problem(decoder->arena, text, micro);
-
-    if (error.n != 0 || !timestamp_parse(text, ret)) {
-        fail(decoder, error);
+    if (!(micro ? timestamp_parse_micro(text, ret) : timestamp_parse(text, ret))) {
+        fail(decoder, timestamp_problem(decoder->arena, text, micro));
         return;
     }
     if (ret->seconds == TIMESTAMP_GO_ZERO) {

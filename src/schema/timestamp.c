@@ -205,6 +205,21 @@ struct str timestamp_problem(struct arena *arena, struct str text, bool micro)
     return (struct str){NULL, 0};
 }
 
+bool timestamp_parse_micro(struct str text, struct timestamp *ret)
+{
+    size_t at = sizeof("2006-01-02T15:04:05") - 1;
+
+    if (text.n <= at || text.p[at] != '.') {
+        return false;
+    }
+    size_t end = ++at;
+
+    while (end < text.n && text.p[end] >= '0' && text.p[end] <= '9') {
+        end++;
+    }
+    return end - at == 6 && timestamp_parse(text, ret);
+}
+
 size_t timestamp_write(char *out, struct timestamp time, unsigned digits)
 {
     int64_t days = time.seconds / 86400, left = time.seconds % 86400, year;

@@ -7,7 +7,9 @@
 
 /* RFC 3339 with any offset and fraction; false when it is not. */
 bool timestamp_parse(struct str text, struct timestamp *ret);
-/* What Go says about text that is no such time; empty when nothing is wrong. MicroTime wants six digits of fraction. */
+/* The same with six digits of fraction, no fewer and no more. */
+bool timestamp_parse_micro(struct str text, struct timestamp *ret);
+/* What Go says about text that one of these refuses; empty when nothing is wrong. */
 struct str timestamp_problem(struct arena *arena, struct str text, bool micro);
 /* Go's zero time, 0001-01-01T00:00:00Z. */
 #define TIMESTAMP_GO_ZERO (-INT64_C(62135596800))
