@@ -410,9 +410,12 @@ static bool align(struct amount *a, struct amount *b)
     struct amount *high = a->exponent > b->exponent ? a : b, *low = high == a ? b : a;
 
     while (high->exponent > low->exponent && high->mantissa != 0) {
-        if (__builtin_mul_overflow(high->mantissa, (__int128)10, &high->mantissa)) {
+        __int128 shifted;
+
+        if (__builtin_mul_overflow(high->mantissa, (__int128)10, &shifted)) {
             return false;
         }
+        high->mantissa = shifted;
         high->exponent--;
     }
     high->exponent = low->exponent;
