@@ -13,6 +13,9 @@
 #define LIMIT_HTTP_HEADERS 128
 /* Nesting of JSON, YAML and protobuf input; deeper is refused, so recursion is bounded. */
 #define LIMIT_DECODE_DEPTH 100
+/* Memory that one decoded message may take: a base, and so many times its length (two bytes may stand for a struct). */
+#define LIMIT_DECODE_BASE_BYTES ((size_t)16 << 20)
+#define LIMIT_DECODE_GROWTH 32
 /* Bytes that aliases may expand a YAML document to. */
 #define LIMIT_YAML_EXPANDED_BYTES ((size_t)16 << 20)
 /* One gRPC message (stock kubelet: 16 MiB). */
