@@ -120,7 +120,7 @@ static struct status *each_bytes_field(struct str message, void (*take)(void *ar
                                        void *arg)
 {
     while (message.n > 0) {
-        uint64_t tag;
+        uint64_t tag = 0;
         struct str bytes;
         enum wire_result result = wire_take_varint(&message, &tag);
 

@@ -92,7 +92,7 @@ struct small_message {
 static struct status *decode_small(struct decoder *d, struct str bytes, struct small_message *small)
 {
     while (bytes.n > 0) {
-        uint64_t tag, ignored;
+        uint64_t tag = 0, ignored;
         struct str text;
 
         TRY(check(wire_take_varint(&bytes, &tag)));
@@ -222,7 +222,7 @@ static struct status *decode_entry(struct decoder *d, const struct field *field,
     struct str *key = added;
 
     while (entry.n > 0) {
-        uint64_t tag;
+        uint64_t tag = 0;
 
         TRY(check(wire_take_varint(&entry, &tag)));
         if (tag == (1 << 3 | WIRE_BYTES)) {
@@ -308,7 +308,7 @@ static struct status *decode_message(struct decoder *d, const struct message *me
         return status_new(STATUS_BAD_REQUEST, "proto: %.*s: exceeded max depth", STR_ARG(type->name));
     }
     while (bytes.n > 0) {
-        uint64_t tag;
+        uint64_t tag = 0;
 
         TRY(check(wire_take_varint(&bytes, &tag)));
         int32_t number = (int32_t)(uint32_t)(tag >> 3);
