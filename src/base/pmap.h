@@ -1,9 +1,9 @@
 /* An ordered map whose snapshots are free: a balanced tree whose nodes are shared between versions and copied on write.
  *
- * Values carry their own key, which must not change while they are in a map, and count their references. A writer that no
- * snapshot looks at changes nodes in place; otherwise a change copies one path, O(log n) small nodes. The counts of nodes
- * are atomic, so a snapshot may be read and released on any thread (when the values' ref and unref allow it); each
- * `struct pmap` itself belongs to one thread at a time. */
+ * Values carry their own key, which must not change while they are in a map, and count their references. A writer that
+ * no snapshot looks at changes nodes in place; otherwise a change copies one path, O(log n) small nodes. The counts of
+ * nodes are atomic, so a snapshot may be read and released on any thread (when the values' ref and unref allow it);
+ * each `struct pmap` itself belongs to one thread at a time. */
 #ifndef BASE_PMAP_H
 #define BASE_PMAP_H
 
@@ -36,7 +36,8 @@ bool pmap_remove(struct pmap *map, struct str key);
 /* How many keys are smaller. O(log n). */
 size_t pmap_rank(const struct pmap *map, struct str key);
 
-/* A walk in the order of keys. Valid while its map is neither changed nor released: walk a snapshot where others may run.
+/* A walk in the order of keys. Valid while its map is neither changed nor released: walk a snapshot where others may
+ * run.
  *   struct pmap_walk walk; pmap_walk(&walk, map, first);
  *   for (void *value; (value = pmap_next(&walk)) != NULL;) */
 struct pmap_walk {

@@ -141,7 +141,8 @@ static void gather(struct store *store)
         *VEC_ADD(&commit->ops) = op;
         if (op->kind == OP_FLUSH) {
             op->depends = true;
-            commit->durable |= store->unflushed_bytes > 0 || (store->closing && store->durable.reserved > store->revision);
+            commit->durable |= store->unflushed_bytes > 0 ||
+                               (store->closing && store->durable.reserved > store->revision);
         } else {
             op->status = decide(store, op);
         }

@@ -96,6 +96,7 @@ struct store {
     struct cond idle; /* nothing is queued or under way */
 
     struct link watches;
+    struct cond moved; /* `revision` did */
     struct cond swept;
     struct status *sweep_error; /* the last step failed: no more until a write succeeds */
     struct compact_mark marks[COMPACT_MARKS];

@@ -21,8 +21,8 @@
  *   sections  the first part of a key ("/registry/pods/") -> its number, u32 big endian
  *   heads     section number, rest of the key -> struct head_record
  *   log       revision, u64 big endian -> struct version_record, key, value
- * LMDB's keys end at 511 bytes, keys of custom resources do not; numbering the sections keeps all that Kubernetes allows
- * well below. Sections are disjoint ranges of keys, so walking them in order walks all keys in order. */
+ * LMDB's keys end at 511 bytes, keys of custom resources do not; numbering the sections keeps all that Kubernetes
+ * allows well below. Sections are disjoint ranges of keys, so walking them in order walks all keys in order. */
 
 enum { FORMAT = 1, LMDB_KEY_MAX = 511, DIRECTORY_MODE = 0700, FILE_MODE = 0600 };
 
@@ -110,7 +110,8 @@ static struct status *head_key(struct lmdb_disk *lmdb, MDB_txn *txn, struct str 
 
     *ret_error = 0;
     if (section.n > LMDB_KEY_MAX || rest.n > LMDB_KEY_MAX - sizeof(next)) {
-        return status_new(STATUS_BAD_REQUEST, "a storage key is too long for the embedded store: \"%.*s...\"", 120, key.p);
+        return status_new(STATUS_BAD_REQUEST, "a storage key is too long for the embedded store: \"%.*s...\"", 120,
+                          key.p);
     }
     *ret_error = mdb_get(txn, lmdb->sections, &name, &number);
     if (*ret_error == MDB_NOTFOUND && make) {
@@ -365,8 +366,8 @@ static int append(struct lmdb_disk *lmdb, MDB_txn *txn, const struct store_event
 {
     uint64_t number = htobe64((uint64_t)event->revision);
     struct str value = blob_str(event->value);
-    struct version_record record = {htole64((uint64_t)event->create_revision), htole64((uint64_t)event->previous_revision),
-                                    htole32(event->type), htole32((uint32_t)event->key.n)};
+    struct version_record record = {htole64((uint64_t)event->create_revision),
+                                    htole64((uint64_t)event->previous_revision), htole32(event->type), htole32((uint32_t)event->key.n)};
     struct head_record head = {htole64((uint64_t)event->revision), htole64((uint64_t)event->create_revision),
                                htole64(event->type == STORE_DELETED)};
     MDB_val key = val(&number, sizeof(number)), data = val(NULL, sizeof(record) + event->key.n + value.n);
@@ -525,8 +526,8 @@ static struct status *write_error(struct lmdb_disk *lmdb, int error)
 
     if (disk_is_full(lmdb, error)) {
         return status_new(STATUS_SERVICE_UNAVAILABLE,
-                          "the disk of the store in %s is full (%s): nothing was written; free some space", lmdb->directory,
-                          what);
+                          "the disk of the store in %s is full (%s): nothing was written; free some space",
+                          lmdb->directory, what);
     }
     return status_new(STATUS_SERVICE_UNAVAILABLE, "writing the store in %s failed (%s): nothing was written",
                       lmdb->directory, what);
@@ -615,8 +616,8 @@ static struct status *check_format(struct lmdb_disk *lmdb)
     }
     memcpy(&format, data.mv_data, sizeof(format));
     if (le32toh(format) != FORMAT) {
-        return status_new(STATUS_INTERNAL_ERROR, "the store in %s has format %u; this c8s knows format %d only", lmdb->directory,
-                          le32toh(format), FORMAT);
+        return status_new(STATUS_INTERNAL_ERROR, "the store in %s has format %u; this c8s knows format %d only",
+                          lmdb->directory, le32toh(format), FORMAT);
     }
     return NULL;
 }
@@ -753,7 +754,8 @@ static struct status *own(struct lmdb_disk *lmdb)
     }
     if (flock(lmdb->owner, LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK
-                   ? status_new(STATUS_SERVICE_UNAVAILABLE, "the store in %s is in use by another process", lmdb->directory)
+                   ? status_new(STATUS_SERVICE_UNAVAILABLE, "the store in %s is in use by another process",
+                                lmdb->directory)
                    : status_errno(errno, "locking %s", path);
     }
     return NULL;

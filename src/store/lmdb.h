@@ -4,8 +4,8 @@
 
 #include "store/store.h"
 
-/* Opens the store in `directory`, which is made (mode 0700) when missing; its parent must exist. SERVICE_UNAVAILABLE when
- * another process has it open; INTERNAL_ERROR when the data is of a newer format, or damaged. */
+/* Opens the store in `directory`, which is made (mode 0700) when missing; its parent must exist. SERVICE_UNAVAILABLE
+ * when another process has it open; INTERNAL_ERROR when the data is of a newer format, or damaged. */
 MUST_USE struct status *store_open_lmdb(const char *directory, const struct store_options *options, struct store **ret);
 
 enum { LMDB_MAP_BYTES_MIN = 1 << 20 };

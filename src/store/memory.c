@@ -224,7 +224,8 @@ static void memory_write(struct disk *disk, struct disk_write *write)
     memory->writes++;
     memory->fault_count -= memory->fault_count > 0;
     if (fault != MEMORY_DISK_GOOD) {
-        write->status = status_new(STATUS_SERVICE_UNAVAILABLE, "the disk is full: nothing was written; free some space");
+        write->status = status_new(STATUS_SERVICE_UNAVAILABLE,
+                                   "the disk is full: nothing was written; free some space");
         write->uncertain = fault == MEMORY_DISK_UNCERTAIN;
     }
     if (fault == MEMORY_DISK_FULL) {

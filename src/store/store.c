@@ -35,6 +35,7 @@ struct status *store_open(struct disk *disk, const struct store_options *options
     list_init(&store->watches);
     cond_init(&store->idle);
     cond_init(&store->swept);
+    cond_init(&store->moved);
     *ret = store;
     commit_kick_(store); /* a sweep that was cut short goes on */
     return NULL;
@@ -81,8 +82,8 @@ struct status *store_key_check_(struct str key)
         return status_new(STATUS_BAD_REQUEST, "a storage key must not be empty");
     }
     if (key.n > LIMIT_STORE_KEY_BYTES) {
-        return status_new(STATUS_BAD_REQUEST, "a storage key has %zu bytes, more than the %zu allowed: \"%.*s...\"", key.n,
-                          LIMIT_STORE_KEY_BYTES, 80, key.p);
+        return status_new(STATUS_BAD_REQUEST, "a storage key has %zu bytes, more than the %zu allowed: \"%.*s...\"",
+                          key.n, LIMIT_STORE_KEY_BYTES, 80, key.p);
     }
     return NULL;
 }
@@ -299,6 +300,17 @@ struct status *store_count(struct store *store, struct str prefix, size_t *ret)
 int64_t store_revision(const struct store *store)
 {
     return store->revision;
+}
+
+bool store_wait_revision(struct store *store, int64_t revision, int64_t deadline)
+{
+    while (store->revision < revision) {
+        if (task_is_cancelled() || env_mono() >= deadline) {
+            return false;
+        }
+        cond_wait(&store->moved, deadline);
+    }
+    return true;
 }
 
 int64_t store_compacted(const struct store *store)

@@ -1,9 +1,9 @@
 /* Where objects are kept: byte-string keys, opaque values, and one counter of revisions for all of them.
  *
  * What etcd gives a kube-apiserver, and no more. Keys are /registry/<resource>/<namespace>/<name>; they sort by bytes.
- * Every write that succeeds takes the next revision, and its event can be watched until it is compacted away. Nothing is
- * acknowledged before it is durable, but for STORE_VOLATILE. Revisions only grow and are never handed out twice, also
- * after a crash (they may skip).
+ * Every write that succeeds takes the next revision, and its event can be watched until it is compacted away. Nothing
+ * is acknowledged before it is durable, but for STORE_VOLATILE. Revisions only grow and are never handed out twice,
+ * also after a crash (they may skip).
  *
  * The API server reaches storage through this header alone. A store is opened by its back end: store/lmdb.h (a
  * directory), store/memory.h (simulation and tests).
@@ -12,8 +12,8 @@
  * cancelled meanwhile gets CANCELLED and the write may still happen. Reads don't park.
  *
  * Errors beside those named: BAD_REQUEST (a key is empty or over LIMIT_STORE_KEY_BYTES), REQUEST_ENTITY_TOO_LARGE (a
- * value is over LIMIT_STORE_VALUE_BYTES), SERVICE_UNAVAILABLE (the disk is full or fails: nothing was written, try again
- * later), INTERNAL_ERROR (the data is damaged). */
+ * value is over LIMIT_STORE_VALUE_BYTES), SERVICE_UNAVAILABLE (the disk is full or fails: nothing was written, try
+ * again later), INTERNAL_ERROR (the data is damaged). */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -75,8 +75,8 @@ struct store_list {
     struct arena *arena;
 };
 
-/* One consistent view. Read long lists in pages (start: last key and a NUL; revision: that of the first page), since one
- * call does not let others run. EXPIRED as in store_get. */
+/* One consistent view. Read long lists in pages (start: last key and a NUL; revision: that of the first page), since
+ * one call does not let others run. EXPIRED as in store_get. */
 MUST_USE struct status *store_list(struct store *store, const struct store_list_options *options,
                                    struct store_list *ret);
 void store_list_done(struct store_list *list);
@@ -92,8 +92,8 @@ enum {
 /* ALREADY_EXISTS, and *ret (also then) is what is there. Values are borrowed by all writes: the store takes references
  * of its own. */
 MUST_USE struct status *store_create(struct store *store, struct str key, struct blob *value, struct store_object *ret);
-/* Replaces the value when its mod_revision is `expected` (0: whatever it is). NOT_FOUND when there is none; CONFLICT when
- * it is another, and *ret is (also then) what is there. */
+/* Replaces the value when its mod_revision is `expected` (0: whatever it is). NOT_FOUND when there is none; CONFLICT
+ * when it is another, and *ret is (also then) what is there. */
 MUST_USE struct status *store_update(struct store *store, struct str key, struct blob *value, int64_t expected,
                                      unsigned flags, struct store_object *ret);
 /* The same for removing; *ret is the value removed, with the delete's revision as mod_revision. */
@@ -133,14 +133,20 @@ struct store_watch;
  * One task reads a watch. It holds no events back: a slow reader is caught up from the log. */
 MUST_USE struct status *store_watch_start(struct store *store, struct str prefix, int64_t after,
                                           struct store_watch **ret);
-/* Parks until there are events and returns some (replacing what *events held), or none at the deadline (env_mono), when
- * `revision` still tells how far the watch is. EXPIRED when compaction overtook the reader, CANCELLED. */
+/* Parks until there are events and returns some (replacing what *events held), or none at the deadline (env_mono) or
+ * when others' changes had to be read to see that none is wanted; `revision` tells then too how far the watch is.
+ * EXPIRED when compaction overtook the reader, CANCELLED. */
 MUST_USE struct status *store_watch_next(struct store_watch *watch, int64_t deadline, struct store_events *events);
+/* Everything under the prefix up to here has been delivered. It moves on with the store while nothing happens under the
+ * prefix, without anyone being woken. */
+int64_t store_watch_revision(const struct store_watch *watch);
 /* No task may be in store_watch_next. NULL is fine. */
 void store_watch_stop(struct store_watch *watch);
 
 /* The revision of the last write: what progress notifications tell. */
 int64_t store_revision(const struct store *store);
+/* Parks until the store is at that revision; false at the deadline (env_mono) or when cancelled. */
+bool store_wait_revision(struct store *store, int64_t revision, int64_t deadline);
 /* Reads and watches below this are EXPIRED. */
 int64_t store_compacted(const struct store *store);
 /* Drops what only reads below `revision` need; EXPIRED when that is done already, BAD_REQUEST when it is yet to come.

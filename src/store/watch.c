@@ -102,6 +102,7 @@ void watch_publish_(struct store *store, struct store_event *const *events, size
         {
             notify(CONTAINER_OF(link, struct store_watch, link), events, count);
         }
+        cond_broadcast(&store->moved);
     }
 }
 
@@ -162,6 +163,11 @@ struct status *store_watch_start(struct store *store, struct str prefix, int64_t
     list_add_tail(&store->watches, &watch->link);
     *ret = watch;
     return NULL;
+}
+
+int64_t store_watch_revision(const struct store_watch *watch)
+{
+    return watch->after;
 }
 
 void store_watch_stop(struct store_watch *watch)
@@ -264,6 +270,7 @@ struct status *store_watch_next(struct store_watch *watch, int64_t deadline, str
         }
         if (watch->ready) {
             struct batch batch = {.watch = watch, .events = events};
+            int64_t before = watch->after;
 
             events_clear(events);
             TRY(read_events(&batch));
@@ -271,6 +278,9 @@ struct status *store_watch_next(struct store_watch *watch, int64_t deadline, str
             events->revision = watch->after;
             if (events->len > 0) {
                 return NULL;
+            }
+            if (!watch->ready && watch->after > before) {
+                return NULL; /* those who wait for this revision get to know */
             }
             if (watch->ready) {
                 task_yield();
