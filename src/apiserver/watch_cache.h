@@ -1,16 +1,16 @@
-/* The objects of one resource in memory, as of one revision, and the changes that led there: what gets, lists and watches
- * are served from, so that a thousand readers cost the store one watch.
+/* The objects of one resource in memory, as of one revision, and the changes that led there: what gets, lists and
+ * watches are served from, so that a thousand readers cost the store one watch.
  *
- * A cache knows keys and bytes, not kinds: the registry gives it a decoder, and encoders with the calls that want bytes.
- * It begins by listing and then watches the store, at its first use. Objects are immutable and counted; a list is a walk
- * over a snapshot that costs nothing to take and holds no writer off. Watchers are places in one window of changes: none
- * has a queue, none is waited for, and one that falls out of the window is cut off.
+ * A cache knows keys and bytes, not kinds: the registry gives it a decoder, and encoders with the calls that want
+ * bytes. It begins by listing and then watches the store, at its first use. Objects are immutable and counted; a list
+ * is a walk over a snapshot that costs nothing to take and holds no writer off. Watchers are places in one window of
+ * changes: none has a queue, none is waited for, and one that falls out of the window is cut off.
  *
- * Keys are relative to the resource's prefix in the store: "NAMESPACE/NAME", or "NAME" of cluster-scoped kinds. A scope is
- * "" (all), "NAMESPACE/" (all in it), or a whole key (that object alone).
+ * Keys are relative to the resource's prefix in the store: "NAMESPACE/NAME", or "NAME" of cluster-scoped kinds. A scope
+ * is "" (all), "NAMESPACE/" (all in it), or a whole key (that object alone).
  *
- * All calls are in tasks on the env's thread. Calls that wait for the cache to begin, or to catch up with a revision, park;
- * CANCELLED then when the task is. When the store can't be read for long: TOO_MANY_REQUESTS "storage is
+ * All calls are in tasks on the env's thread. Calls that wait for the cache to begin, or to catch up with a revision,
+ * park; CANCELLED then when the task is. When the store can't be read for long: TOO_MANY_REQUESTS "storage is
  * (re)initializing". */
 #ifndef APISERVER_WATCH_CACHE_H
 #define APISERVER_WATCH_CACHE_H
@@ -40,17 +40,17 @@ MUST_USE struct status *stored_object(struct stored *stored, const void **ret);
 
 /* Appends the object's bytes in a form. */
 typedef struct status *stored_encode_fn(void *arg, struct stored *stored, uint32_t form, struct buf *out);
-/* The object in a form, made by `encode` unless it is there already: what many readers of one version share. `form` is the
- * caller's number for all that the bytes depend on (media type, API version, kind of watch event around it, ...); the same
- * number must always give the same bytes. *ret is a reference for the caller. Recently used bytes are kept, up to
- * options.encoded_bytes. */
+/* The object in a form, made by `encode` unless it is there already: what many readers of one version share. `form` is
+ * the caller's number for all that the bytes depend on (media type, API version, kind of watch event around it, ...);
+ * the same number must always give the same bytes. *ret is a reference for the caller. Recently used bytes are kept, up
+ * to options.encoded_bytes. */
 MUST_USE struct status *stored_encoded(struct stored *stored, uint32_t form, stored_encode_fn *encode, void *arg,
                                        struct blob **ret);
 
 struct watch_cache_options {
     struct str prefix; /* "/registry/pods/"; copied */
-    /* Makes the object of stored bytes, with `revision` as its resourceVersion. It may borrow from `bytes`, which live as
-     * long as the arena. */
+    /* Makes the object of stored bytes, with `revision` as its resourceVersion. It may borrow from `bytes`, which live
+     * as long as the arena. */
     struct status *(*decode)(void *arg, struct arena *arena, struct str bytes, int64_t revision, void **ret);
     void *arg;
     /* Bounds; 0 gives the default. */
@@ -78,12 +78,12 @@ enum freshness {
     FRESH_EXACT,     /* as of `revision`; of lists only */
 };
 
-/* NOT_OLDER and EXACT wait up to 3 seconds for a revision to come, then TIMEOUT "Timeout: Too large resource version: X,
- * current: Y" with stock's cause and Retry-After. EXACT gives EXPIRED "The resourceVersion for the provided list is too
- * old." when history doesn't reach back; it goes as far as the store's. */
+/* NOT_OLDER and EXACT wait up to 3 seconds for a revision to come, then TIMEOUT "Timeout: Too large resource version:
+ * X, current: Y" with stock's cause and Retry-After. EXACT gives EXPIRED "The resourceVersion for the provided list is
+ * too old." when history doesn't reach back; it goes as far as the store's. */
 
-/* *ret is a reference for the caller; NULL when there is no such object. *ret_revision (NULL is fine) is how far the cache
- * was. */
+/* *ret is a reference for the caller; NULL when there is no such object. *ret_revision (NULL is fine) is how far the
+ * cache was. */
 MUST_USE struct status *watch_cache_get(struct watch_cache *cache, struct str key, enum freshness freshness,
                                         int64_t revision, struct stored **ret, int64_t *ret_revision);
 
@@ -133,8 +133,8 @@ void watch_events_done(struct watch_events *events);
 
 struct watch_options {
     struct str scope; /* copied */
-    /* Which objects the watcher wants (label and field selectors); NULL: all. An object that begins to match is ADDED, one
-     * that no longer does is DELETED. Called often, must not park; `object` is what the decoder made. */
+    /* Which objects the watcher wants (label and field selectors); NULL: all. An object that begins to match is ADDED,
+     * one that no longer does is DELETED. Called often, must not park; `object` is what the decoder made. */
     bool (*match)(void *arg, const void *object);
     void *arg;
     /* Changes after this revision. -1: begin with the objects that are there, as ADDED events, at a freshness. */
@@ -148,14 +148,14 @@ struct watch_options {
 
 struct watcher;
 
-/* EXPIRED "too old resource version: X (Y)" when changes after `after` are no longer kept: the watch begins all the same in
- * stock, with this as its one ERROR event. */
+/* EXPIRED "too old resource version: X (Y)" when changes after `after` are no longer kept: the watch begins all the
+ * same in stock, with this as its one ERROR event. */
 MUST_USE struct status *watch_cache_watch(struct watch_cache *cache, const struct watch_options *options,
                                           struct watcher **ret);
 /* Parks until there are events and returns some (replacing what *events held), or none at the deadline (env_mono).
- * CANCELLED; EXPIRED when the watcher was too slow or the cache had to begin anew: stock ends the stream without an event
- * then, and the client goes on from the last revision it saw. INTERNAL_ERROR when a stored object can't be decoded. One
- * task reads a watcher. */
+ * CANCELLED; EXPIRED when the watcher was too slow or the cache had to begin anew: stock ends the stream without an
+ * event then, and the client goes on from the last revision it saw. INTERNAL_ERROR when a stored object can't be
+ * decoded. One task reads a watcher. */
 MUST_USE struct status *watcher_next(struct watcher *watcher, int64_t deadline, struct watch_events *events);
 /* NULL is fine. */
 void watcher_stop(struct watcher *watcher);
