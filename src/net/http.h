@@ -26,6 +26,11 @@ struct str http_header_find(const struct http_headers *headers, struct str name)
 void http_header_add(struct arena *arena, struct http_headers *headers, struct str name, struct str value);
 /* Removes every one with that name. */
 void http_header_remove(struct http_headers *headers, struct str name);
+/* Whether one of the comma-separated tokens of the headers with that name is `token`, whatever the case:
+ * http_header_has_token(&headers, STR("connection"), STR("upgrade")). */
+bool http_header_has_token(const struct http_headers *headers, struct str name, struct str token);
+/* "Not Found" for 404; empty for a code without a text. */
+struct str http_code_text(int code);
 
 /* Who is at the other end. */
 struct http_peer {
@@ -81,8 +86,8 @@ MUST_USE struct status *http_end(struct http_exchange *exchange, const struct ht
 /* Start, write and end in one go, with content-length. */
 MUST_USE struct status *http_respond(struct http_exchange *exchange, int code, const struct http_headers *headers,
                                      struct str body);
-/* HTTP/1.1 only: answers 101 with `headers` and hands over the connection, bytes already read included. The exchange
- * must stay alive (the handler must not return) until the stream has been closed. */
+/* HTTP/1.1 only: answers 101 with `headers` (which must name the protocol in `upgrade`; `connection` is added) and hands
+ * over the connection, bytes already read included. The stream is the caller's, and may outlive the exchange. */
 MUST_USE struct status *http_upgrade(struct http_exchange *exchange, const struct http_headers *headers,
                                      struct stream **ret_stream);
 /* The client is gone; nothing more need be computed. */
@@ -90,10 +95,11 @@ bool http_is_gone(struct http_exchange *exchange);
 
 /* Decodes %XX (and "+" as a space when `is_form`) into the arena; BAD_REQUEST for a broken escape. */
 MUST_USE struct status *http_unescape(struct arena *arena, struct str text, bool is_form, struct str *ret);
-/* The first value of a query parameter, decoded; false when absent. *rest-style iteration: http_query_next. */
+/* The first value of a query parameter, decoded; false when absent. */
 bool http_query_find(struct arena *arena, struct str query, struct str name, struct str *ret_value);
+/* The next one: for (struct str rest = query, name, value; http_query_next(arena, &rest, &name, &value);) */
 bool http_query_next(struct arena *arena, struct str *rest, struct str *ret_name, struct str *ret_value);
-/* Escapes for a path segment or a query value. */
+/* Escapes all but letters, digits and "-_.~"; good for a path segment and for a query value. */
 struct str http_escape(struct arena *arena, struct str text);
 
 /* What a client sends. */

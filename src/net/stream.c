@@ -1,11 +1,14 @@
 #include "net/stream.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/task.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct status *stream_read_now(struct stream *stream, void *bytes, size_t size, size_t *ret_size)
@@ -120,4 +123,106 @@ struct status *stream_errno(int error, const char *format, ...)
     text = text != NULL ? text : "unknown error";
     status->message = arena_printf(status->arena, "%.*s: %c%s", STR_ARG(what), tolower((unsigned char)text[0]), text + 1);
     return status;
+}
+
+struct prefixed {
+    struct stream stream;
+    struct stream *inner;
+    struct buf prefix;
+    env_fn *fn; /* armed for reading while the prefix lasts */
+    void *arg;
+    bool posted, closed;
+};
+
+static struct prefixed *prefixed_of(struct stream *stream)
+{
+    return CONTAINER_OF(stream, struct prefixed, stream);
+}
+
+static struct status *prefixed_read_now(struct stream *stream, void *bytes, size_t size, size_t *ret_size)
+{
+    struct prefixed *prefixed = prefixed_of(stream);
+
+    if (prefixed->prefix.n == 0) {
+        return stream_read_now(prefixed->inner, bytes, size, ret_size);
+    }
+    *ret_size = MIN(size, prefixed->prefix.n);
+    memcpy(bytes, prefixed->prefix.p, *ret_size);
+    buf_consume(&prefixed->prefix, *ret_size);
+    if (prefixed->prefix.n == 0) {
+        buf_done(&prefixed->prefix);
+    }
+    return NULL;
+}
+
+static struct status *prefixed_write_now(struct stream *stream, const void *bytes, size_t size, size_t *ret_size)
+{
+    return stream_write_now(prefixed_of(stream)->inner, bytes, size, ret_size);
+}
+
+static void prefixed_tell(void *arg)
+{
+    struct prefixed *prefixed = arg;
+
+    prefixed->posted = false;
+    if (prefixed->closed) {
+        free(prefixed);
+    } else if (prefixed->fn != NULL) {
+        env_fn *fn = prefixed->fn;
+
+        prefixed->fn = NULL;
+        fn(prefixed->arg);
+    }
+}
+
+static void prefixed_arm(struct stream *stream, unsigned event, env_fn *fn, void *arg)
+{
+    struct prefixed *prefixed = prefixed_of(stream);
+
+    if (event == ENV_READABLE && prefixed->prefix.n > 0) {
+        prefixed->fn = fn;
+        prefixed->arg = arg;
+        if (fn != NULL && !prefixed->posted) {
+            prefixed->posted = true;
+            env_post(prefixed_tell, prefixed);
+        }
+        return;
+    }
+    if (event == ENV_READABLE) {
+        prefixed->fn = NULL;
+    }
+    stream_arm(prefixed->inner, event, fn, arg);
+}
+
+static void prefixed_shut(struct stream *stream)
+{
+    stream_shut(prefixed_of(stream)->inner);
+}
+
+static void prefixed_close(struct stream *stream)
+{
+    struct prefixed *prefixed = prefixed_of(stream);
+
+    stream_close(prefixed->inner);
+    buf_done(&prefixed->prefix);
+    prefixed->closed = true;
+    if (!prefixed->posted) {
+        free(prefixed);
+    }
+}
+
+static const struct stream_ops prefixed_ops = {prefixed_read_now, prefixed_write_now, prefixed_arm, prefixed_shut,
+                                               prefixed_close};
+
+struct stream *stream_with_prefix(struct stream *inner, struct str bytes)
+{
+    if (bytes.n == 0) {
+        return inner;
+    }
+    struct prefixed *prefixed = MEM_NEW(struct prefixed);
+
+    prefixed->stream.ops = &prefixed_ops;
+    prefixed->inner = inner;
+    buf_add_str(&prefixed->prefix, bytes);
+    return &prefixed->stream;
 }

@@ -43,6 +43,9 @@ void stream_shut(struct stream *stream);
 /* Ends it and frees it; what was written is still delivered when the other end takes it. NULL is fine. Never parks. */
 void stream_close(struct stream *stream);
 
+/* A stream that first gives `bytes` (copied), then what `inner` gives; takes `inner`. For bytes read too far. */
+struct stream *stream_with_prefix(struct stream *inner, struct str bytes);
+
 /* For code on the bare event loop. None of these parks. */
 
 /* What can be read now: *ret_size is STREAM_BLOCKED when nothing has come yet, 0 at the end. */
