@@ -168,7 +168,7 @@ static void sniff_readable(void *arg)
         return;
     }
     if (tls.is_http2 || is_preface(bytes)) {
-        stream_close(stream);
+        http2_serve(&sniff->connection, bytes);
     } else {
         http1_serve(&sniff->connection, bytes);
     }

@@ -46,6 +46,10 @@ void stream_close(struct stream *stream);
 /* A stream that first gives `bytes` (copied), then what `inner` gives; takes `inner`. For bytes read too far. */
 struct stream *stream_with_prefix(struct stream *inner, struct str bytes);
 
+/* Copies bytes both ways until one of the streams ends or breaks, or the task is cancelled; then closes both. For proxies of
+ * upgraded connections. */
+void stream_splice(struct stream *a, struct stream *b);
+
 /* For code on the bare event loop. None of these parks. */
 
 /* What can be read now: *ret_size is STREAM_BLOCKED when nothing has come yet, 0 at the end. */

@@ -719,6 +719,11 @@ struct stream *tls_connect(struct tls_context *context, struct stream *inner, st
     return &tls->stream;
 }
 
+void tls_offer_http1(struct stream *stream)
+{
+    SSL_set_alpn_protos(self(stream)->ssl, (const unsigned char *)"\x08http/1.1", 9);
+}
+
 struct status *tls_handshake(struct stream *stream, int64_t deadline)
 {
     struct tls_stream *tls = self(stream);

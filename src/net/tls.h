@@ -40,6 +40,8 @@ void tls_context_unref(struct tls_context *context);
 struct stream *tls_accept(struct tls_context *context, struct stream *inner);
 /* `server_name`, a host name or an IP address, is what the server's certificate must be for. */
 struct stream *tls_connect(struct tls_context *context, struct stream *inner, struct str server_name);
+/* Before the handshake: HTTP/1.1 only, whatever the context offers. */
+void tls_offer_http1(struct stream *stream);
 /* Parks until the handshake is done. What went wrong is told in Go's words ("x509: certificate signed by unknown
  * authority"). */
 MUST_USE struct status *tls_handshake(struct stream *stream, int64_t deadline);
