@@ -110,7 +110,8 @@ struct status *http_end(struct http_exchange *exchange, const struct http_header
     return exchange->ops->end(exchange, trailers);
 }
 
-struct status *http_respond(struct http_exchange *exchange, int code, const struct http_headers *headers, struct str body)
+struct status *http_respond(struct http_exchange *exchange, int code, const struct http_headers *headers,
+                            struct str body)
 {
     struct http_headers all = {0};
 
@@ -123,7 +124,8 @@ struct status *http_respond(struct http_exchange *exchange, int code, const stru
     return http_end(exchange, NULL);
 }
 
-struct status *http_upgrade(struct http_exchange *exchange, const struct http_headers *headers, struct stream **ret_stream)
+struct status *http_upgrade(struct http_exchange *exchange, const struct http_headers *headers,
+                            struct stream **ret_stream)
 {
     if (exchange->is_started || exchange->ops->upgrade == NULL) {
         return status_new(STATUS_BAD_REQUEST, "this connection cannot be upgraded");
@@ -143,7 +145,10 @@ bool http_is_gone(struct http_exchange *exchange)
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 struct status *http_unescape(struct arena *arena, struct str text, bool is_form, struct str *ret)
@@ -153,7 +158,8 @@ struct status *http_unescape(struct arena *arena, struct str text, bool is_form,
 
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == '%') {
-            int high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1, low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
+            int high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1,
+                low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
 
             if (high < 0 || low < 0) {
                 struct str bad = str_sub(text, i, MIN(i + 3, text.n));
@@ -286,7 +292,8 @@ struct status *http_response_read(struct http_response *response, void *bytes, s
     return response->ops->read(response, bytes, size, deadline, ret_size);
 }
 
-struct status *http_response_read_all(struct http_response *response, struct arena *arena, size_t max, struct str *ret_body)
+struct status *http_response_read_all(struct http_response *response, struct arena *arena, size_t max,
+                                      struct str *ret_body)
 {
     OWNED(buf_done) struct buf body = {0};
     size_t got;
@@ -311,7 +318,8 @@ void http_response_close(struct http_response *response)
     }
 }
 
-struct status *http_do(struct http_client *client, const struct http_request *request, struct http_response **ret_response)
+struct status *http_do(struct http_client *client, const struct http_request *request,
+                       struct http_response **ret_response)
 {
     return client->ops->call(client, request, ret_response);
 }

@@ -86,8 +86,8 @@ MUST_USE struct status *http_end(struct http_exchange *exchange, const struct ht
 /* Start, write and end in one go, with content-length. */
 MUST_USE struct status *http_respond(struct http_exchange *exchange, int code, const struct http_headers *headers,
                                      struct str body);
-/* HTTP/1.1 only: answers 101 with `headers` (which must name the protocol in `upgrade`; `connection` is added) and hands
- * over the connection, bytes already read included. The stream is the caller's, and may outlive the exchange. */
+/* HTTP/1.1 only: answers 101 with `headers` (which must name the protocol in `upgrade`; `connection` is added) and
+ * hands over the connection, bytes already read included. The stream is the caller's, and may outlive the exchange. */
 MUST_USE struct status *http_upgrade(struct http_exchange *exchange, const struct http_headers *headers,
                                      struct stream **ret_stream);
 /* The client is gone; nothing more need be computed. */

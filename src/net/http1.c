@@ -214,8 +214,8 @@ bool http1_keeps_alive(const struct http1_head *head)
 
 /* Bodies */
 
-/* What the headers say. *ret_framed tells whether they say anything. Two answers are refused rather than chosen between:
- * what is in front of us may have chosen the other. */
+/* What the headers say. *ret_framed tells whether they say anything. Two answers are refused rather than chosen
+ * between: what is in front of us may have chosen the other. */
 static struct status *framing(const struct http1_head *head, struct http1_body *ret, bool *ret_framed)
 {
     size_t lengths = 0;
@@ -301,7 +301,10 @@ static struct status *chunk_byte(struct http1_body *body, char c)
     }
     switch (body->state) {
     case CHUNK_SIZE:
-        digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        digit = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : -1;
         if (digit >= 0) {
             if (body->left >> 58 != 0) {
                 return bad_chunk();

@@ -1,4 +1,5 @@
-/* HTTP/1.1 on the wire (RFC 9112), without any I/O: heads, how long a body is, chunks. For the server and the client. */
+/* HTTP/1.1 on the wire (RFC 9112), without any I/O: heads, how long a body is, chunks. For the server and the client.
+ */
 #ifndef NET_HTTP1_H
 #define NET_HTTP1_H
 
@@ -36,7 +37,8 @@ struct http1_body {
 /* How the body of a request, or of a response to `method`, is framed. */
 MUST_USE struct status *http1_request_body(const struct http1_head *head, struct http1_body *ret);
 MUST_USE struct status *http1_response_body(const struct http1_head *head, struct str method, struct http1_body *ret);
-/* Takes bytes from the wire (*ret_used of them) and gives body (*ret_size of at most `size`). Stops at the body's end. */
+/* Takes bytes from the wire (*ret_used of them) and gives body (*ret_size of at most `size`). Stops at the body's end.
+ */
 MUST_USE struct status *http1_body_take(struct http1_body *body, struct str wire, char *bytes, size_t size,
                                         size_t *ret_used, size_t *ret_size);
 

@@ -71,14 +71,16 @@ static const struct http_response_ops h1_ops = {h1_read, h1_close};
 
 static void add_head(struct buf *out, const struct http_request *request, struct str authority)
 {
-    bool may_have_body = str_is(request->method, "POST") || str_is(request->method, "PUT") || str_is(request->method, "PATCH");
+    bool may_have_body =
+        str_is(request->method, "POST") || str_is(request->method, "PUT") || str_is(request->method, "PATCH");
 
     buf_printf(out, "%.*s %.*s HTTP/1.1\r\n", STR_ARG(request->method), STR_ARG(request->target));
     http1_add_header(out, STR("host"), authority);
     LIST_EACH(header, &request->headers)
     {
         if (!str_eq_nocase(header->name, STR("connection")) && !str_eq_nocase(header->name, STR("host")) &&
-            !str_eq_nocase(header->name, STR("content-length")) && !str_eq_nocase(header->name, STR("transfer-encoding"))) {
+            !str_eq_nocase(header->name, STR("content-length")) &&
+            !str_eq_nocase(header->name, STR("transfer-encoding"))) {
             http1_add_header(out, header->name, header->value);
         }
     }

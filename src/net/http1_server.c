@@ -328,7 +328,8 @@ static void finish(struct h1_exchange *exchange)
     if (!exchange->is_gone) {
         status_free(http_end(&exchange->base, NULL));
         /* A client that sends request after request without reading the answers waits here. */
-        status_free(outgoing_wait(connection->out, env_mono() + http_connection_serving(&connection->base)->limits.idle_timeout));
+        status_free(outgoing_wait(connection->out,
+                                  env_mono() + http_connection_serving(&connection->base)->limits.idle_timeout));
     }
     bool goes_on = exchange->keeps_alive && !exchange->is_gone && !task_is_cancelled() &&
                    !outgoing_is_broken(connection->out) && skip_body(exchange);
@@ -424,7 +425,8 @@ static void next_request(struct h1_connection *connection)
     in_consume(connection, size);
     connection->scanned = 0;
     serving->request_count++;
-    connection->exchange->task = task_group_spawn(&serving->handlers, "http/1.1 request", exchange_run, connection->exchange);
+    connection->exchange->task =
+        task_group_spawn(&serving->handlers, "http/1.1 request", exchange_run, connection->exchange);
     if (connection->exchange->body.is_done) {
         arm(connection);
     }

@@ -130,7 +130,8 @@ static bool is_done(const struct http2 *connection)
 {
     return connection->is_abused ||
            (!nghttp2_session_want_read(connection->session) && !nghttp2_session_want_write(connection->session)) ||
-           (connection->is_stopping && connection->stream_count == 0 && !nghttp2_session_want_write(connection->session));
+           (connection->is_stopping && connection->stream_count == 0 &&
+            !nghttp2_session_want_write(connection->session));
 }
 
 static struct status *gone(void)
@@ -386,8 +387,8 @@ static nghttp2_nv field(struct str name, struct str value)
 }
 
 /* Adds the headers to `count` pseudo ones. nghttp2 copies all. */
-static nghttp2_nv *fields(struct arena *arena, const nghttp2_nv *pseudo, size_t count, const struct http_headers *headers,
-                          size_t *ret_count)
+static nghttp2_nv *fields(struct arena *arena, const nghttp2_nv *pseudo, size_t count,
+                          const struct http_headers *headers, size_t *ret_count)
 {
     size_t more = headers != NULL ? headers->len : 0;
     nghttp2_nv *all = ARENA_ARRAY(arena, nghttp2_nv, count + more);
@@ -441,7 +442,8 @@ struct status *http2_request(struct http2 *connection, const struct http_request
     struct http2_stream *stream = stream_new(connection);
     nghttp2_data_provider provider = {.source.ptr = stream, .read_callback = give};
     const nghttp2_nv pseudo[] = {field(STR(":method"), request->method), field(STR(":scheme"), scheme),
-                                 field(STR(":authority"), authority), field(STR(":path"), clean(stream->arena, request->target))};
+                                 field(STR(":authority"), authority),
+                                 field(STR(":path"), clean(stream->arena, request->target))};
     struct http_headers headers = {0};
     size_t count;
 
@@ -450,13 +452,15 @@ struct status *http2_request(struct http2 *connection, const struct http_request
         *LIST_ADD(stream->arena, &headers) = *header;
     }
     if (request->body.n > 0) {
-        http_header_add(stream->arena, &headers, STR("content-length"), arena_printf(stream->arena, "%zu", request->body.n));
+        http_header_add(stream->arena, &headers, STR("content-length"),
+                        arena_printf(stream->arena, "%zu", request->body.n));
     }
     nghttp2_nv *all = fields(stream->arena, pseudo, COUNT_OF(pseudo), &headers, &count);
 
     stream->user = user;
     stream->out_ended = request->body.n == 0;
-    stream->id = nghttp2_submit_request(connection->session, NULL, all, count, request->body.n > 0 ? &provider : NULL, stream);
+    stream->id =
+        nghttp2_submit_request(connection->session, NULL, all, count, request->body.n > 0 ? &provider : NULL, stream);
     if (stream->id < 0) {
         const char *why = nghttp2_strerror(stream->id);
 
@@ -597,7 +601,8 @@ static void readable(void *arg)
     struct status *status = stream_read_now(connection->stream, (char *)scratch.p, scratch.n, &got);
 
     if (status != NULL || got == 0) {
-        over(connection, status != NULL ? status : status_new(STATUS_SERVICE_UNAVAILABLE, "http2: client connection lost"));
+        over(connection,
+             status != NULL ? status : status_new(STATUS_SERVICE_UNAVAILABLE, "http2: client connection lost"));
         return;
     }
     if (got != STREAM_BLOCKED) {
@@ -622,7 +627,8 @@ static nghttp2_session *session_new(struct http2 *connection)
         mem_die("out of memory");
     }
     nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_option_set_stream_reset_rate_limit(option, UINT64_MAX, UINT64_MAX); /* it asks the real clock; see count_reset() */
+    nghttp2_option_set_stream_reset_rate_limit(option, UINT64_MAX,
+                                               UINT64_MAX); /* it asks the real clock; see count_reset() */
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame_recv);
@@ -640,7 +646,8 @@ static nghttp2_session *session_new(struct http2 *connection)
     return session;
 }
 
-struct http2 *http2_new(bool is_server, struct stream *stream, uint32_t streams_max, const struct http2_ops *ops, void *arg)
+struct http2 *http2_new(bool is_server, struct stream *stream, uint32_t streams_max, const struct http2_ops *ops,
+                        void *arg)
 {
     const nghttp2_settings_entry server[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, streams_max},
                                              {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, SERVER_WINDOW},

@@ -1,4 +1,5 @@
-/* One HTTP/2 connection (RFC 9113), either end, without knowing what is said over it: http2_server.c and http2_client.c do.
+/* One HTTP/2 connection (RFC 9113), either end, without knowing what is said over it: http2_server.c and http2_client.c
+ * do.
  *
  * Reading and sending go on by themselves on the event loop; a connection on which nothing happens has no task. Streams
  * are handles of their users: each is valid until http2_release(), also when the connection is long gone. */
@@ -42,8 +43,8 @@ struct http2_stream {
     bool out_ended, end_sent, is_released;
 };
 
-/* Called on the bare event loop, or from calls below; they must not park, nor end the connection or release streams that
- * they did not just get. */
+/* Called on the bare event loop, or from calls below; they must not park, nor end the connection or release streams
+ * that they did not just get. */
 struct http2_ops {
     /* A head has come whole: a request's (its user must release the stream in the end), or a response's. */
     void (*on_head)(void *arg, struct http2_stream *stream);
@@ -56,7 +57,8 @@ struct http2_ops {
 };
 
 /* Takes `stream`. `streams_max` is how many streams the other end of a server's may open. */
-struct http2 *http2_new(bool is_server, struct stream *stream, uint32_t streams_max, const struct http2_ops *ops, void *arg);
+struct http2 *http2_new(bool is_server, struct stream *stream, uint32_t streams_max, const struct http2_ops *ops,
+                        void *arg);
 /* Bytes read from the stream before; then reads on by itself. Once. */
 void http2_begin(struct http2 *connection, struct str first);
 /* No new streams from now on; ends when those that are open have closed. */

@@ -156,7 +156,8 @@ static struct status *exchange(struct http2_stream *stream, const struct http_re
     }
     status_free(sent);
     TRY(http2_wait_head(stream, deadline));
-    return stream->is_too_large ? status_new(STATUS_SERVICE_UNAVAILABLE, "http2: response header list too large") : NULL;
+    return stream->is_too_large ? status_new(STATUS_SERVICE_UNAVAILABLE, "http2: response header list too large")
+                                : NULL;
 }
 
 struct http_call_failure http2_session_call(struct http2_session *session, const struct http_request *request,

@@ -24,8 +24,8 @@ struct http1_carrier {
     void *arg;
 };
 
-/* Sends the request and parks until the response's head is there. Takes the stream, which is closed when it cannot be used
- * again. Without a status in the result *ret is there. */
+/* Sends the request and parks until the response's head is there. Takes the stream, which is closed when it cannot be
+ * used again. Without a status in the result *ret is there. */
 struct http_call_failure http1_call(const struct http1_carrier *carrier, const struct http_request *request,
                                     struct http_response **ret);
 

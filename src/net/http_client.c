@@ -173,7 +173,8 @@ static struct status *dial(struct network_client *client, bool wants_http1, int6
 }
 
 /* One that is there, or a new one. Where HTTP/2 may come of it, one task connects and the others wait to share. */
-static struct status *get_carrier(struct network_client *client, bool wants_http1, int64_t deadline, struct carrier *ret)
+static struct status *get_carrier(struct network_client *client, bool wants_http1, int64_t deadline,
+                                  struct carrier *ret)
 {
     if (find_carrier(client, wants_http1, ret)) {
         return NULL;
@@ -209,7 +210,8 @@ static struct http_call_failure attempt(struct network_client *client, const str
     bool wants_http1 = client->options.protocol == HTTP_CLIENT_1 || request->wants_upgrade ||
                        (client->options.protocol == HTTP_CLIENT_AUTO && client->options.tls == NULL);
     struct carrier carrier;
-    struct status *status = get_carrier(client, wants_http1, request->deadline != 0 ? request->deadline : TASK_FOREVER, &carrier);
+    struct status *status =
+        get_carrier(client, wants_http1, request->deadline != 0 ? request->deadline : TASK_FOREVER, &carrier);
 
     if (status != NULL) {
         return (struct http_call_failure){status, false};
@@ -227,7 +229,8 @@ static struct http_call_failure attempt(struct network_client *client, const str
     return http1_call(&http1, request, ret);
 }
 
-static struct status *network_call(struct http_client *base, const struct http_request *request, struct http_response **ret)
+static struct status *network_call(struct http_client *base, const struct http_request *request,
+                                   struct http_response **ret)
 {
     struct http_call_failure failure = {0};
 

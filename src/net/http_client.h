@@ -29,11 +29,11 @@ struct http_client_options {
     void *dial_arg;
 };
 
-/* Copies the options. Never connects. For http_do() and http_client_free() (net/http.h); all responses must be closed before
- * the latter. */
+/* Copies the options. Never connects. For http_do() and http_client_free() (net/http.h); all responses must be closed
+ * before the latter. */
 struct http_client *http_client_new(const struct http_client_options *options);
-/* New connections use this context (shared) from now on; responses that are open go on over the old. For certificates that
- * were renewed. */
+/* New connections use this context (shared) from now on; responses that are open go on over the old. For certificates
+ * that were renewed. */
 void http_client_set_tls(struct http_client *client, struct tls_context *tls);
 /* Closes connections without a request under way. */
 void http_client_close_idle(struct http_client *client);

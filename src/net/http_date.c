@@ -8,7 +8,8 @@
 struct str http_date(int64_t wall)
 {
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     static _Thread_local char text[64];
     static _Thread_local time_t written;
     time_t now = (time_t)(wall / ENV_SECOND);

@@ -179,7 +179,8 @@ void http_server_serve(struct http_server *server, struct stream *stream, bool i
 {
     struct sniff *sniff = MEM_NEW(struct sniff);
 
-    sniff->connection = (struct http_connection){.ops = &sniff_ops, .server = server, .stream = stream, .is_tls = is_tls};
+    sniff->connection =
+        (struct http_connection){.ops = &sniff_ops, .server = server, .stream = stream, .is_tls = is_tls};
     snprintf(sniff->connection.address.text, sizeof(sniff->connection.address.text), "%.*s", STR_ARG(peer_address));
     http_connection_began(&sniff->connection);
     sniff->timer = env_timer(server->serving.limits.header_timeout, sniff_timed_out, sniff);

@@ -1,8 +1,8 @@
 /* An HTTP server: takes connections and calls a handler for each request, in a task of its own.
  *
- * Over TLS the protocol is chosen by ALPN; without, a connection that starts with HTTP/2's preface speaks that (gRPC does),
- * others HTTP/1.1. A connection on which nothing happens has no task and no buffers. Handlers are cancelled when their
- * client goes away and when the server stops. */
+ * Over TLS the protocol is chosen by ALPN; without, a connection that starts with HTTP/2's preface speaks that (gRPC
+ * does), others HTTP/1.1. A connection on which nothing happens has no task and no buffers. Handlers are cancelled when
+ * their client goes away and when the server stops. */
 #ifndef NET_HTTP_SERVER_H
 #define NET_HTTP_SERVER_H
 
@@ -29,7 +29,8 @@ void http_server_serve(struct http_server *server, struct stream *stream, bool i
 /* Requests being served. */
 size_t http_server_request_count(const struct http_server *server);
 size_t http_server_connection_count(const struct http_server *server);
-/* Takes no more connections, lets requests go on for at most `grace`, then cancels their handlers; parks until all is over. */
+/* Takes no more connections, lets requests go on for at most `grace`, then cancels their handlers; parks until all is
+ * over. */
 void http_server_stop(struct http_server *server, int64_t grace);
 /* Stops without grace, and frees. Parks. NULL is fine. */
 void http_server_free(struct http_server *server);

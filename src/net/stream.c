@@ -121,7 +121,8 @@ struct status *stream_errno(int error, const char *format, ...)
 
     va_end(args);
     text = text != NULL ? text : "unknown error";
-    status->message = arena_printf(status->arena, "%.*s: %c%s", STR_ARG(what), tolower((unsigned char)text[0]), text + 1);
+    status->message =
+        arena_printf(status->arena, "%.*s: %c%s", STR_ARG(what), tolower((unsigned char)text[0]), text + 1);
     return status;
 }
 

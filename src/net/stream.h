@@ -46,8 +46,8 @@ void stream_close(struct stream *stream);
 /* A stream that first gives `bytes` (copied), then what `inner` gives; takes `inner`. For bytes read too far. */
 struct stream *stream_with_prefix(struct stream *inner, struct str bytes);
 
-/* Copies bytes both ways until one of the streams ends or breaks, or the task is cancelled; then closes both. For proxies of
- * upgraded connections. */
+/* Copies bytes both ways until one of the streams ends or breaks, or the task is cancelled; then closes both. For
+ * proxies of upgraded connections. */
 void stream_splice(struct stream *a, struct stream *b);
 
 /* For code on the bare event loop. None of these parks. */
@@ -56,9 +56,9 @@ void stream_splice(struct stream *a, struct stream *b);
 MUST_USE struct status *stream_read_now(struct stream *stream, void *bytes, size_t size, size_t *ret_size);
 /* What can be written now: *ret_size may be less than `size`, also 0. */
 MUST_USE struct status *stream_write_now(struct stream *stream, const void *bytes, size_t size, size_t *ret_size);
-/* Calls fn(arg) once, from the event loop, when the stream may be ready for `event` (ENV_READABLE or ENV_WRITABLE); that
- * may turn out wrong, so try and arm again. fn may close the stream. Each event has one place: arming again replaces,
- * NULL disarms. */
+/* Calls fn(arg) once, from the event loop, when the stream may be ready for `event` (ENV_READABLE or ENV_WRITABLE);
+ * that may turn out wrong, so try and arm again. fn may close the stream. Each event has one place: arming again
+ * replaces, NULL disarms. */
 void stream_arm(struct stream *stream, unsigned event, env_fn *fn, void *arg);
 /* Parks until the stream may be ready for `event`, or the task was woken for another reason. */
 MUST_USE struct status *stream_wait(struct stream *stream, unsigned event, int64_t deadline);

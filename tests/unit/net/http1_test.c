@@ -50,7 +50,8 @@ TEST("net/http1/refuses heads that could be read in two ways")
     parses("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n", 400, "bad Content-Length");
     parses("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400,
            "unexpected Transfer-Encoding");
-    parses("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501, "unsupported transfer encoding");
+    parses("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501,
+           "unsupported transfer encoding");
 }
 
 TEST("net/http1/bounds heads that do not end")
@@ -97,7 +98,8 @@ TEST("net/http1/reads chunks in whatever pieces they come")
     bool done;
 
     for (size_t piece = 1; piece < 30; piece++) {
-        CHECK_OK(unchunk("5\r\nhello\r\n00a;x=y\r\n, big worl\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n", piece, out, &size, &done));
+        CHECK_OK(unchunk("5\r\nhello\r\n00a;x=y\r\n, big worl\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n", piece, out, &size,
+                         &done));
         CHECK(done);
         CHECK_STR(((struct str){out, size}), "hello, big world");
     }

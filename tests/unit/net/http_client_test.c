@@ -143,8 +143,10 @@ static void world_begin(struct world *world, enum way way)
                                 &world->client_tls));
     }
     world_listen(world);
-    world->client = http_client_new(&(struct http_client_options){
-        .address = world->address, .tls = world->client_tls, .protocol = way == UNIX_HTTP2 ? HTTP_CLIENT_2 : HTTP_CLIENT_AUTO});
+    world->client = http_client_new(
+        &(struct http_client_options){.address = world->address,
+                                      .tls = world->client_tls,
+                                      .protocol = way == UNIX_HTTP2 ? HTTP_CLIENT_2 : HTTP_CLIENT_AUTO});
 }
 
 static void world_end(struct world *world)
@@ -157,7 +159,8 @@ static void world_end(struct world *world)
 }
 
 /* Asks and checks the whole answer. */
-static void asks(struct world *world, const char *method, const char *target, struct str body, int code, struct str wanted)
+static void asks(struct world *world, const char *method, const char *target, struct str body, int code,
+                 struct str wanted)
 {
     struct http_request request = {.method = str_of(method), .target = str_of(target), .body = body,
                                    .deadline = env_mono() + 20 * ENV_SECOND};
@@ -457,8 +460,8 @@ static struct status *dial_pipe(void *arg, int64_t deadline, struct stream **ret
 static void plain_dial_run(void *arg)
 {
     struct stream *silent = NULL;
-    struct http_client *client =
-        http_client_new(&(struct http_client_options){.dial = dial_pipe, .dial_arg = &silent, .protocol = HTTP_CLIENT_1});
+    struct http_client *client = http_client_new(
+        &(struct http_client_options){.dial = dial_pipe, .dial_arg = &silent, .protocol = HTTP_CLIENT_1});
     struct http_request request = {.method = STR("GET"), .target = STR("/"), .deadline = env_mono() + 5 * ENV_SECOND};
     struct http_response *response;
     char bytes[35];
