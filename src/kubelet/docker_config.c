@@ -1,6 +1,6 @@
 #include "kubelet/docker_config.h"
 
-#include "kubelet/image_name.h"
+#include "schema/image_reference.h"
 #include "schema/value.h"
 
 #include <stdlib.h>
@@ -159,9 +159,9 @@ static int compare_specific(const void *a, const void *b)
 void docker_config_find(const struct docker_config *config, struct arena *arena, struct str image,
                         struct docker_config *ret)
 {
-    struct image_name name;
+    struct image_reference name;
     struct docker_config found = {0};
-    struct status *error = image_name_parse(arena, image, &name);
+    struct status *error = image_reference_parse(arena, image, &name);
 
     if (error != NULL) {
         status_free(error);

@@ -4,7 +4,6 @@
 #include "kubelet/backoff.h"
 #include "kubelet/container_log.h"
 #include "kubelet/expansion.h"
-#include "kubelet/image_name.h"
 #include "kubelet/probe_state.h"
 #include "kubelet/resolv_conf.h"
 
@@ -107,52 +106,6 @@ TEST("kubelet/expand replaces references and leaves the rest")
 
     expand(arena, STR("$(A)$(X)$(Y)"), lookup, NULL, &missing);
     CHECK_STR(missing, "X");
-}
-
-TEST("kubelet/image_name takes names apart and says what is wrong")
-{
-    static const struct {
-        const char *image, *domain, *path, *tag, *digest, *error;
-    } rows[] = {
-        {"nginx", "docker.io", "library/nginx", "", "", NULL},
-        {"nginx:1.25", "docker.io", "library/nginx", "1.25", "", NULL},
-        {"me/app", "docker.io", "me/app", "", "", NULL},
-        {"localhost/app", "localhost", "app", "", "", NULL},
-        {"localhost:5000/a/b:t", "localhost:5000", "a/b", "t", "", NULL},
-        {"registry.k8s.io/pause:3.10", "registry.k8s.io", "pause", "3.10", "", NULL},
-        {"nginx@sha256:0123456789012345678901234567890123456789012345678901234567890123", "docker.io", "library/nginx",
-         "", "sha256:0123456789012345678901234567890123456789012345678901234567890123", NULL},
-        {"Nginx", NULL, NULL, NULL, NULL, "must be lowercase"},
-        {"", NULL, NULL, NULL, NULL, "invalid reference format"},
-        {"a b", NULL, NULL, NULL, NULL, "invalid reference format"},
-        {"nginx:", NULL, NULL, NULL, NULL, "invalid reference format"},
-        {"nginx:-x", NULL, NULL, NULL, NULL, "invalid reference format"},
-        {"nginx@sha256:12", NULL, NULL, NULL, NULL, "invalid reference format"},
-        {"-nginx", NULL, NULL, NULL, NULL, "invalid reference format"},
-        {"a//b", NULL, NULL, NULL, NULL, "invalid reference format"},
-    };
-    OWNED(arena_freep) struct arena *arena = arena_new();
-
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct image_name name;
-
-        if (rows[i].error != NULL) {
-            CHECK_ERROR(image_name_parse(arena, str_of(rows[i].image), &name), rows[i].error);
-            continue;
-        }
-        CHECK_OK(image_name_parse(arena, str_of(rows[i].image), &name));
-        CHECK_STR(name.domain, rows[i].domain);
-        CHECK_STR(name.path, rows[i].path);
-        CHECK_STR(name.tag, rows[i].tag);
-        CHECK_STR(name.digest, rows[i].digest);
-    }
-    struct str image;
-
-    CHECK_OK(image_name_with_tag(arena, STR("nginx"), &image));
-    CHECK_STR(image, "nginx:latest");
-    CHECK_OK(image_name_with_tag(arena, STR("localhost:5000/nginx"), &image));
-    CHECK_STR(image, "localhost:5000/nginx:latest");
-    CHECK_ERROR(image_name_with_tag(arena, STR("A"), &image), "couldn't parse image name \"A\": invalid reference format");
 }
 
 TEST("kubelet/container_log parses the CRI format")

@@ -1,4 +1,4 @@
-#include "kubelet/image_name.h"
+#include "schema/image_reference.h"
 
 static bool is_lower_or_digit(char c)
 {
@@ -50,21 +50,43 @@ static bool is_path_component(struct str part)
     return false; /* empty, or ends with a separator */
 }
 
+static bool is_digits(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9') {
+            return false;
+        }
+    }
+    return text.n > 0;
+}
+
+/* "[::1]" or "[::1]:5000"; whether the address is one is not looked at. */
+static bool is_ip6_domain(struct str domain)
+{
+    size_t close = str_index(domain, ']');
+
+    if (close == SIZE_MAX || close == 1) {
+        return false;
+    }
+    for (size_t i = 1; i < close; i++) {
+        if (!is_hex((char)(domain.p[i] | 0x20)) && domain.p[i] != ':') {
+            return false;
+        }
+    }
+    struct str rest = str_from(domain, close + 1);
+
+    return rest.n == 0 || (rest.p[0] == ':' && is_digits(str_from(rest, 1)));
+}
+
 static bool is_domain(struct str domain)
 {
     struct str host = domain, port;
 
     if (domain.n > 0 && domain.p[0] == '[') {
-        size_t close = str_index(domain, ']');
-
-        return close != SIZE_MAX && (close + 1 == domain.n || domain.p[close + 1] == ':');
+        return is_ip6_domain(domain);
     }
-    if (str_cut(domain, ':', &host, &port)) {
-        uint64_t number;
-
-        if (!str_to_u64(port, &number)) {
-            return false;
-        }
+    if (str_cut(domain, ':', &host, &port) && !is_digits(port)) {
+        return false;
     }
     for (struct str rest = host, label; str_next(&rest, '.', &label);) {
         if (label.n == 0 || label.p[0] == '-' || label.p[label.n - 1] == '-') {
@@ -114,13 +136,14 @@ static struct status *check_digest(struct str digest)
 }
 
 /* The first part is a registry when it has a period or a port, is "localhost", or has capitals. */
-static void split_domain(struct arena *arena, struct str remote, struct image_name *name)
+static void split_domain(struct arena *arena, struct str remote, struct image_reference *name)
 {
     struct str first, rest;
     bool is_registry = false;
 
     if (str_cut(remote, '/', &first, &rest)) {
-        is_registry = str_index(first, '.') != SIZE_MAX || str_index(first, ':') != SIZE_MAX || str_is(first, "localhost");
+        is_registry = str_index(first, '.') != SIZE_MAX || str_index(first, ':') != SIZE_MAX ||
+                      str_is(first, "localhost");
         for (size_t i = 0; i < first.n && !is_registry; i++) {
             is_registry = first.p[i] >= 'A' && first.p[i] <= 'Z';
         }
@@ -151,9 +174,9 @@ static struct status *check_path(struct str path)
     return NULL;
 }
 
-struct status *image_name_parse(struct arena *arena, struct str image, struct image_name *ret)
+struct status *image_reference_parse(struct arena *arena, struct str image, struct image_reference *ret)
 {
-    struct image_name name = {0};
+    struct image_reference name = {0};
     struct str remote = image;
     bool has_digest = str_cut(image, '@', &remote, &name.digest);
     size_t colon = str_last_index(remote, ':');
@@ -184,7 +207,7 @@ struct status *image_name_parse(struct arena *arena, struct str image, struct im
     if (!is_domain(name.domain) || name.path.n == 0) {
         return status_new(STATUS_BAD_REQUEST, "invalid reference format");
     }
-    if (name.domain.n + 1 + name.path.n > 255) {
+    if (name.path.n > 255) {
         return status_new(STATUS_BAD_REQUEST, "repository name must not be more than 255 characters");
     }
     if (has_digest) {
@@ -194,14 +217,24 @@ struct status *image_name_parse(struct arena *arena, struct str image, struct im
     return NULL;
 }
 
-struct status *image_name_with_tag(struct arena *arena, struct str image, struct str *ret)
+struct status *image_reference_with_tag(struct arena *arena, struct str image, struct str *ret)
 {
-    struct image_name name;
-    struct status *error = image_name_parse(arena, image, &name);
+    struct image_reference name;
+    struct status *error = image_reference_parse(arena, image, &name);
 
     if (error != NULL) {
         return status_while(error, "couldn't parse image name \"%.*s\"", STR_ARG(image));
     }
     *ret = name.tag.n == 0 && name.digest.n == 0 ? arena_printf(arena, "%.*s:latest", STR_ARG(image)) : image;
     return NULL;
+}
+
+struct str image_reference_text(struct arena *arena, const struct image_reference *reference)
+{
+    if (reference->digest.n > 0) {
+        return arena_printf(arena, "%.*s/%.*s@%.*s", STR_ARG(reference->domain), STR_ARG(reference->path),
+                            STR_ARG(reference->digest));
+    }
+    return arena_printf(arena, "%.*s/%.*s:%.*s", STR_ARG(reference->domain), STR_ARG(reference->path),
+                        STR_ARG(reference->tag.n > 0 ? reference->tag : STR("latest")));
 }
