@@ -1,0 +1,37 @@
+#include "main/commands.h"
+
+#include "base/version.h"
+#include "network/cni_main.h"
+
+#include <string.h>
+
+static int version_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("c8s %s (Kubernetes %s)\n", C8S_VERSION, KUBERNETES_VERSION);
+    return 0;
+}
+
+static const struct command commands[] = {
+    {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
+    {"version", version_main, "print the version"},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+void commands_print(FILE *out)
+{
+    fputs("c8s: Kubernetes in one small binary\n\nUsage: c8s COMMAND [ARGUMENTS]\n\n", out);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        fprintf(out, "  %-20s %s\n", commands[i].name, commands[i].help);
+    }
+}
