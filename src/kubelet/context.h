@@ -9,6 +9,7 @@
 #include "kubelet/backoff.h"
 #include "kubelet/kubelet.h"
 #include "kubelet/pod_view.h"
+#include "kubelet/prober.h"
 
 struct kubelet {
     struct kubelet_options options;
@@ -16,6 +17,7 @@ struct kubelet {
     struct client *client; /* NULL: without an API server */
     struct cri *cri;
     struct host *host;
+    struct prober *prober;
     struct event_recorder *recorder; /* NULL without a client */
     struct host_facts facts;
     struct str node_name, node_ip;
@@ -33,6 +35,7 @@ struct kubelet {
     struct probe_manager *probes;
     struct image_manager *images;
     struct object_cache *objects;
+    struct token_manager *tokens;
     struct pleg *pleg;
     struct node_agent *node;
     struct eviction_manager *evictions;

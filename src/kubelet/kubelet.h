@@ -23,6 +23,7 @@ struct kubelet_options {
     struct str node_ip;         /* empty: the machine's */
     struct str root_dir;        /* /var/lib/kubelet */
     struct str pod_logs_dir;    /* /var/log/pods */
+    struct str container_logs_dir; /* /var/log/containers: links to the logs; empty: none */
     struct str cluster_domain;
     struct str_list cluster_dns;
     struct str resolv_conf;     /* /etc/resolv.conf */

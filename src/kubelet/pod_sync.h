@@ -1,0 +1,15 @@
+/* Carries out what pod_plan() decides for a pod: one pass. */
+#ifndef KUBELET_POD_SYNC_H
+#define KUBELET_POD_SYNC_H
+
+#include "kubelet/container_start.h"
+
+/* Told of each container that could not be started (reason not empty), or could (empty). */
+typedef void start_result(void *arg, struct str container, const struct start_problem *problem);
+
+/* Cgroups, directories, volumes, sandbox, containers. `runtime` is what the runtime has now. An error means that something
+ * is still to be done: come back with back-off. Parks. */
+MUST_USE struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const struct runtime_pod *runtime,
+                                 start_result *result, void *arg);
+
+#endif
