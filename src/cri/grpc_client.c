@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/task.h"
 #include "cri/grpc_wire.h"
+#include "net/http_client.h"
 #include "schema/protobuf.h"
 
 #include <stdlib.h>
@@ -26,6 +27,23 @@ struct grpc_client *grpc_client_over(struct http_client *http)
 
     client->http = http;
     return client;
+}
+
+struct status *grpc_client_new(struct str endpoint, struct grpc_client **ret)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct http_client_options options = {.authority = STR("localhost"), .protocol = HTTP_CLIENT_2};
+
+    if (str_has_prefix(endpoint, STR("/"))) {
+        options.address = arena_printf(arena, "unix:%.*s", STR_ARG(endpoint));
+    } else if (str_has_prefix(endpoint, STR("unix:"))) {
+        options.address = endpoint;
+    } else {
+        return status_new(STATUS_BAD_REQUEST, "endpoint \"%.*s\" is not a unix socket: want unix:///PATH",
+                          STR_ARG(endpoint));
+    }
+    *ret = grpc_client_over(http_client_new(&options));
+    return NULL;
 }
 
 void grpc_client_free(struct grpc_client *client)
