@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/trace.h"
 #include "cri/grpc.h"
-#include "kubelet/image_name.h"
 #include "kubelet/object_cache.h"
+#include "schema/image_reference.h"
 #include "schema/map_of.h"
 #include "schema/timestamp.h"
 
@@ -209,7 +209,7 @@ bool image_manager_ensure(struct image_manager *manager, const struct core_v1_po
     struct str image, id, policy = container->image_pull_policy;
     uint64_t size;
     int64_t started = env_wall();
-    struct status *error = image_name_with_tag(arena, container->image, &image);
+    struct status *error = image_reference_with_tag(arena, container->image, &image);
 
     if (error != NULL) {
         struct str message = arena_printf(arena, "Failed to apply default image tag \"%.*s\": %.*s",

@@ -1,4 +1,5 @@
 /* Probes over the real network (prober.h). One connection a probe, as stock makes them. */
+#include "base/buf.h"
 #include "base/env.h"
 #include "base/task.h"
 #include "cri/grpc_client.h"

@@ -272,7 +272,7 @@ static const struct core_v1_probe *spec_of(const struct core_v1_container *conta
 }
 
 static void add_worker(struct probe_manager *manager, struct pod_ref *pod, const struct pod_container *container,
-                       enum probe_kind kind, struct arena *arena)
+                       enum probe_kind kind)
 {
     struct probe_worker *worker = MEM_NEW(struct probe_worker);
 
