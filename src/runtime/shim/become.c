@@ -1,5 +1,6 @@
 #include "runtime/shim/become.h"
 
+#include "base/buf.h"
 #include "runtime/shim/kernel.h"
 #include "runtime/shim/report.h"
 #include "runtime/shim/rootfs.h"
@@ -36,11 +37,11 @@ static bool write_file(const char *path, const char *text)
     return is_written;
 }
 
-void become_charged(int report, const struct plan_cgroups *cgroups)
+void become_charged(int report, const struct shim_cgroups *cgroups)
 {
     char path[PATH_MAX];
 
-    LIST_EACH(cgroup, cgroups) {
+    LIST_EACH(cgroup, &cgroups->entries) {
         if (cgroup->controller.n > 0) {
             /* "tasks" and 0: the one way in that does not wait for the kernel's grace period. */
             snprintf(path, sizeof(path), "%s/tasks", cgroup->directory.p);
@@ -51,9 +52,9 @@ void become_charged(int report, const struct plan_cgroups *cgroups)
     }
 }
 
-void become_killable(int report, uint64_t oom_score_adj)
+void become_killable(int report, int oom_score_adj)
 {
-    int wanted = (int)(int64_t)oom_score_adj;
+    int wanted = oom_score_adj;
     char text[16];
 
     for (; wanted < 1000; wanted = wanted < 0 ? 0 : wanted + 50) {
@@ -89,7 +90,7 @@ void become_known(struct becoming *self)
 
 int become_terminal(struct becoming *self)
 {
-    const struct process_plan *plan = self->plan;
+    const struct shim_process_plan *plan = self->plan;
     struct report report = {.kind = REPORT_TTY};
     struct winsize size = {.ws_row = (unsigned short)plan->rows, .ws_col = (unsigned short)plan->columns};
     int unlocked = 0;
@@ -158,7 +159,7 @@ static void set_stdio(struct becoming *self)
 
 static void set_capabilities(struct becoming *self)
 {
-    const struct process_plan *plan = self->plan;
+    const struct shim_process_plan *plan = self->plan;
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {0}, ours[2] = {0};
 
@@ -203,7 +204,7 @@ static void set_user(struct becoming *self)
 
 static void filter_calls(struct becoming *self)
 {
-    const struct process_plan *plan = self->plan;
+    const struct shim_process_plan *plan = self->plan;
     struct sock_fprog program = {.len = (unsigned short)(plan->seccomp.n / sizeof(struct sock_filter)),
                                  .filter = (struct sock_filter *)(uintptr_t)plan->seccomp.p};
 
@@ -227,7 +228,7 @@ static void confine(struct becoming *self)
     }
 }
 
-static char **to_argv(struct arena *arena, const struct wire_texts *texts, size_t room)
+static char **to_argv(struct arena *arena, const struct str_list *texts, size_t room)
 {
     char **argv = ARENA_ARRAY(arena, char *, texts->len + room + 1);
 
@@ -300,7 +301,7 @@ static NO_RETURN void execute(struct becoming *self)
 
 NO_RETURN void become_program(struct becoming *self)
 {
-    const struct process_plan *plan = self->plan;
+    const struct shim_process_plan *plan = self->plan;
     sigset_t none;
 
     sigemptyset(&none);

@@ -7,7 +7,7 @@
 #include "runtime/shim/users.h"
 
 struct becoming {
-    const struct process_plan *plan;
+    const struct shim_process_plan *plan;
     struct arena *arena;
     int report; /* the socket to the shim */
     int stdio[3];
@@ -16,9 +16,9 @@ struct becoming {
 
 /* Enters the cgroups; first of all, so that all that follows is charged to them. Not for v2, where the process is born
  * in its cgroup. */
-void become_charged(int report, const struct plan_cgroups *cgroups);
+void become_charged(int report, const struct shim_cgroups *cgroups);
 /* Needs the host's /proc. A value that the machine does not allow us is left as near as it does. */
-void become_killable(int report, uint64_t oom_score_adj);
+void become_killable(int report, int oom_score_adj);
 /* Looks up the user in the root's /etc/passwd and tells the shim. */
 void become_known(struct becoming *self);
 /* Opens a terminal in the root's /dev/pts, makes it the controlling one and all of stdio; its master goes to the shim.

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "runtime/shim/kernel.h"
+#include "schema/protobuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,14 +121,14 @@ static void on_report(struct watch *watch, unsigned events)
     stop_reporting(child);
     if (child->failure.kind == 0) {
         child->record.state = SHIM_RUNNING;
-        child->record.started_at = (uint64_t)output_now();
+        child->record.started_at = output_now();
         serve_started(child);
     } /* else its end, which comes now, says so */
 }
 
 void child_launched(struct child *child, const struct launched *launched)
 {
-    child->record.pid = (uint64_t)launched->pid;
+    child->record.pid = (uint32_t)launched->pid;
     child->pidfd = launched->pidfd;
     if (!loop_add(&child->shim->loop, &child->report, launched->report, EPOLLIN, on_report)) {
         close(launched->report);
@@ -159,7 +160,7 @@ static uint64_t read_counter(const char *directory, const char *file, const char
 
 static bool was_oom_killed(const struct child *child)
 {
-    LIST_EACH(cgroup, &child->cgroups) {
+    LIST_EACH(cgroup, &child->cgroups.entries) {
         if (str_is(cgroup->controller, "memory") &&
             read_counter(cgroup->directory.p, "memory.oom_control", "oom_kill") > 0) {
             return true;
@@ -175,10 +176,10 @@ void child_kill_all(const struct child *child)
 {
     char path[4200], text[4096];
 
-    if (child->cgroups.len == 0) {
+    if (child->cgroups.entries.len == 0) {
         return;
     }
-    snprintf(path, sizeof(path), "%s/cgroup.procs", child->cgroups.items[0].directory.p);
+    snprintf(path, sizeof(path), "%s/cgroup.procs", child->cgroups.entries.items[0].directory.p);
     FILE *file = fopen(path, "re");
 
     while (file != NULL && fgets(text, sizeof(text), file) != NULL) {
@@ -205,7 +206,7 @@ static void write_exit(const struct child *child)
     if (fd < 0) {
         return;
     }
-    wire_encode(&shim_process_type, &child->record, &bytes);
+    protobuf_encode(&shim_process_type, &child->record, &bytes);
     bool is_written = write(fd, bytes.p, bytes.n) == (ssize_t)bytes.n;
 
     close(fd);
@@ -222,15 +223,15 @@ static void end(struct child *child, int status)
     }
     stop_reporting(child);
     has_run = child->failure.kind == 0;
-    child->record.finished_at = (uint64_t)output_now();
+    child->record.finished_at = output_now();
     if (child->record.started_at == 0) {
         child->record.started_at = child->record.finished_at;
     }
     bool was_running = child->record.state == SHIM_RUNNING;
 
     child->record.state = SHIM_ENDED;
-    child->record.signal = WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : 0;
-    child->record.exit_code = WIFSIGNALED(status) ? 128u + (uint64_t)WTERMSIG(status) : (uint64_t)WEXITSTATUS(status);
+    child->record.signal = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0;
+    child->record.exit_code = WIFSIGNALED(status) ? 128u + (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
     if (child->is_container && has_run) {
         if (child->is_pid_namespace_shared) {
             child_kill_all(child);
@@ -253,7 +254,7 @@ static struct child *find_pid(struct shim *shim, pid_t pid)
     LINK_EACH(at, &shim->children) {
         struct child *child = CONTAINER_OF(at, struct child, link);
 
-        if (child->record.pid == (uint64_t)pid && child->record.state != SHIM_ENDED) {
+        if (child->record.pid == (uint32_t)pid && child->record.state != SHIM_ENDED) {
             return child;
         }
     }

@@ -14,14 +14,14 @@ struct child {
     struct shim *shim;
     struct shim_process record; /* its texts and groups are the child's own */
     char *id, *exec;
-    uint64_t groups[USERS_GROUPS_MAX];
+    uint32_t groups[USERS_GROUPS_MAX];
     int pidfd;
     struct watch report;  /* while it has not become its program */
     struct report failure; /* kind 0: none */
     int master;           /* of an exec's terminal, until it is handed over */
     bool is_container, has_stdin, is_pid_namespace_shared;
     struct output output; /* of a container */
-    struct plan_cgroups cgroups;
+    struct shim_cgroups cgroups;
     struct arena *arena;  /* of the cgroups */
     char *exit_path;
     struct connection *client; /* whom to answer; NULL: nobody waits (any more) */

@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 /* Forks with `flags`, into the v2 cgroup when there is one. 0 in the child. */
-static pid_t make(uint64_t flags, const struct plan_cgroups *cgroups, struct launched *ret)
+static pid_t make(uint64_t flags, const struct shim_cgroups *cgroups, struct launched *ret)
 {
     struct kernel_clone_args args = {.flags = flags | KERNEL_CLONE_PIDFD, .exit_signal = SIGCHLD};
     int pidfd = -1, pair[2], cgroup = -1;
 
     args.pidfd = (uintptr_t)&pidfd;
-    if (cgroups->len > 0 && cgroups->items[0].controller.n == 0) {
-        cgroup = open(cgroups->items[0].directory.p, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (cgroups->entries.len > 0 && cgroups->entries.items[0].controller.n == 0) {
+        cgroup = open(cgroups->entries.items[0].directory.p, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (cgroup < 0) {
             return -1;
         }
@@ -56,7 +56,7 @@ static pid_t make(uint64_t flags, const struct plan_cgroups *cgroups, struct lau
 }
 
 /* The same with the child in the PID namespace of `pidfd`: one goes there only by being born there. */
-static pid_t make_beside(int pidfd, uint64_t flags, const struct plan_cgroups *cgroups, struct launched *ret)
+static pid_t make_beside(int pidfd, uint64_t flags, const struct shim_cgroups *cgroups, struct launched *ret)
 {
     int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
 
@@ -80,9 +80,9 @@ static pid_t make_beside(int pidfd, uint64_t flags, const struct plan_cgroups *c
     return pid;
 }
 
-static NO_RETURN void run_container(const struct container_plan *plan, int report, int pause, const int stdio[3])
+static NO_RETURN void run_container(const struct shim_container_plan *plan, int report, int pause, const int stdio[3])
 {
-    struct becoming self = {.plan = plan->process.items, .arena = arena_new(), .report = report,
+    struct becoming self = {.plan = (&plan->process), .arena = arena_new(), .report = report,
                             .stdio = {stdio[0], stdio[1], stdio[2]}};
     struct rootfs rootfs = {.plan = plan, .report = report};
     unsigned joined = (plan->shares_network ? KERNEL_CLONE_NEWNET : 0) | (plan->shares_ipc ? KERNEL_CLONE_NEWIPC : 0) |
@@ -110,9 +110,9 @@ static NO_RETURN void run_container(const struct container_plan *plan, int repor
     become_program(&self);
 }
 
-static NO_RETURN void run_exec(const struct exec_plan *plan, int report, int container, const int stdio[3])
+static NO_RETURN void run_exec(const struct shim_exec_plan *plan, int report, int container, const int stdio[3])
 {
-    struct becoming self = {.plan = plan->process.items, .arena = arena_new(), .report = report,
+    struct becoming self = {.plan = (&plan->process), .arena = arena_new(), .report = report,
                             .stdio = {stdio[0], stdio[1], stdio[2]}};
     unsigned joined = KERNEL_CLONE_NEWNS | KERNEL_CLONE_NEWNET | KERNEL_CLONE_NEWIPC | KERNEL_CLONE_NEWUTS |
                       KERNEL_CLONE_NEWCGROUP;
@@ -128,7 +128,7 @@ static NO_RETURN void run_exec(const struct exec_plan *plan, int report, int con
     become_program(&self);
 }
 
-bool launch_pause(const struct sandbox_plan *plan, struct launched *ret)
+bool launch_pause(const struct shim_sandbox_plan *plan, struct launched *ret)
 {
     pid_t pid = make(plan->namespaces | KERNEL_CLONE_NEWNS, &plan->cgroups, ret);
 
@@ -138,7 +138,7 @@ bool launch_pause(const struct sandbox_plan *plan, struct launched *ret)
     return pid > 0;
 }
 
-bool launch_container(const struct container_plan *plan, int pause, int target, const int stdio[3],
+bool launch_container(const struct shim_container_plan *plan, int pause, int target, const int stdio[3],
                       struct launched *ret)
 {
     pid_t pid = -1;
@@ -163,7 +163,7 @@ bool launch_container(const struct container_plan *plan, int pause, int target, 
     return pid > 0;
 }
 
-bool launch_exec(const struct exec_plan *plan, int container, const int stdio[3], struct launched *ret)
+bool launch_exec(const struct shim_exec_plan *plan, int container, const int stdio[3], struct launched *ret)
 {
     pid_t pid = make_beside(container, 0, &plan->cgroups, ret);
 

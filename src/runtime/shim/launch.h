@@ -14,11 +14,11 @@ struct launched {
 };
 
 /* All return false with errno when not even a process could be made. Descriptors given are lent. */
-bool launch_pause(const struct sandbox_plan *plan, struct launched *ret);
+bool launch_pause(const struct shim_sandbox_plan *plan, struct launched *ret);
 /* `pause` and `target` (for PLAN_PID_TARGET, else -1) are pidfds. With a terminal stdio is not used. */
-bool launch_container(const struct container_plan *plan, int pause, int target, const int stdio[3],
+bool launch_container(const struct shim_container_plan *plan, int pause, int target, const int stdio[3],
                       struct launched *ret);
 /* In the namespaces of `container` (a pidfd). */
-bool launch_exec(const struct exec_plan *plan, int container, const int stdio[3], struct launched *ret);
+bool launch_exec(const struct shim_exec_plan *plan, int container, const int stdio[3], struct launched *ret);
 
 #endif

@@ -1,6 +1,7 @@
 #include "runtime/shim/pause.h"
 
 #include "runtime/shim/become.h"
+#include "base/buf.h"
 #include "runtime/shim/kernel.h"
 #include "runtime/shim/report.h"
 
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static void set_sysctl(int report, const struct plan_sysctl *sysctl)
+static void set_sysctl(int report, const struct shim_sysctl *sysctl)
 {
     OWNED(buf_done) struct buf path = {0};
 
@@ -29,7 +30,7 @@ static void set_sysctl(int report, const struct plan_sysctl *sysctl)
 }
 
 /* Any directory does to mount the new root on; nothing of it is seen outside this mount namespace. */
-static void move_to_empty_root(const struct sandbox_plan *plan, int report)
+static void move_to_empty_root(const struct shim_sandbox_plan *plan, int report)
 {
     char options[64];
 
@@ -65,7 +66,7 @@ static void drop_privileges(int report)
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-NO_RETURN void pause_run(const struct sandbox_plan *plan, int report)
+NO_RETURN void pause_run(const struct shim_sandbox_plan *plan, int report)
 {
     struct report ready = {.kind = REPORT_READY};
     sigset_t signals;

@@ -7,6 +7,6 @@
 
 /* Called in the new process, inside its new namespaces (always a mount namespace too). Reports READY, and stays until it
  * is killed. Its root is an empty tmpfs with shm, as containers that share its PID namespace can look into it. */
-NO_RETURN void pause_run(const struct sandbox_plan *plan, int report);
+NO_RETURN void pause_run(const struct shim_sandbox_plan *plan, int report);
 
 #endif

@@ -1,5 +1,6 @@
 #include "runtime/shim/rootfs.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "runtime/shim/kernel.h"
 #include "runtime/shim/report.h"
@@ -175,7 +176,7 @@ static void take_shared_memory(struct rootfs *rootfs, int pause)
 }
 
 /* Kubernetes' read-only and propagation of one volume, on the detached tree. */
-static void set_attributes(struct rootfs *rootfs, const struct plan_mount *mount, int tree)
+static void set_attributes(struct rootfs *rootfs, const struct shim_mount *mount, int tree)
 {
     struct kernel_mount_attr attr = {0};
     unsigned depth = mount->is_recursive_read_only ? KERNEL_AT_RECURSIVE : 0;
@@ -206,7 +207,7 @@ static int copy_tree(struct rootfs *rootfs, const char *source)
 
 void rootfs_gather(struct rootfs *rootfs, int pause)
 {
-    const struct container_plan *plan = rootfs->plan;
+    const struct shim_container_plan *plan = rootfs->plan;
     bool wants_shm = false;
 
     LIST_EACH(mount, &plan->mounts) {
@@ -221,7 +222,7 @@ void rootfs_gather(struct rootfs *rootfs, int pause)
     }
     rootfs->trees = mem_zalloc_array(plan->mounts.len, sizeof(int));
     for (size_t i = 0; i < plan->mounts.len; i++) {
-        const struct plan_mount *mount = &plan->mounts.items[i];
+        const struct shim_mount *mount = &plan->mounts.items[i];
 
         rootfs->trees[i] = -1;
         if (mount->kind == PLAN_MOUNT_BIND) {
@@ -229,11 +230,11 @@ void rootfs_gather(struct rootfs *rootfs, int pause)
             set_attributes(rootfs, mount, rootfs->trees[i]);
         }
     }
-    rootfs->cgroups = mem_zalloc_array(plan->cgroups.len, sizeof(int));
-    for (size_t i = 0; i < plan->cgroups.len; i++) {
-        bool is_v1 = plan->cgroups.items[i].controller.n > 0;
+    rootfs->cgroups = mem_zalloc_array(plan->cgroups.entries.len, sizeof(int));
+    for (size_t i = 0; i < plan->cgroups.entries.len; i++) {
+        bool is_v1 = plan->cgroups.entries.items[i].controller.n > 0;
 
-        rootfs->cgroups[i] = is_v1 ? copy_tree(rootfs, plan->cgroups.items[i].directory.p) : -1;
+        rootfs->cgroups[i] = is_v1 ? copy_tree(rootfs, plan->cgroups.entries.items[i].directory.p) : -1;
     }
     if (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
         report_fail(rootfs->report, errno, "mount", "making the host's mounts private");
@@ -242,7 +243,7 @@ void rootfs_gather(struct rootfs *rootfs, int pause)
 
 static void mount_layers(struct rootfs *rootfs)
 {
-    const struct container_plan *plan = rootfs->plan;
+    const struct shim_container_plan *plan = rootfs->plan;
     OWNED(buf_done) struct buf options = {0};
 
     buf_printf(&options, "lowerdir=");
@@ -312,21 +313,21 @@ static void mount_new(struct rootfs *rootfs, const char *type, const char *targe
     }
 }
 
-static void mount_cgroups(struct rootfs *rootfs, const struct plan_mount *mount)
+static void mount_cgroups(struct rootfs *rootfs, const struct shim_mount *mount)
 {
-    const struct container_plan *plan = rootfs->plan;
+    const struct shim_container_plan *plan = rootfs->plan;
     struct kernel_mount_attr attr = {.attr_set = mount->flags & MS_RDONLY ? KERNEL_MOUNT_ATTR_RDONLY : 0};
     char path[PATH_MAX];
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    bool is_v2 = plan->cgroups.len == 0 || plan->cgroups.items[0].controller.n == 0;
+    bool is_v2 = plan->cgroups.entries.len == 0 || plan->cgroups.entries.items[0].controller.n == 0;
 
     if (is_v2) {
         mount_new(rootfs, "cgroup2", mount->target.p, flags | (mount->flags & MS_RDONLY), "");
         return;
     }
     mount_new(rootfs, "tmpfs", mount->target.p, flags, "mode=755,size=64k");
-    for (size_t i = 0; i < plan->cgroups.len; i++) {
-        snprintf(path, sizeof(path), "%s/%s", mount->target.p, plan->cgroups.items[i].controller.p);
+    for (size_t i = 0; i < plan->cgroups.entries.len; i++) {
+        snprintf(path, sizeof(path), "%s/%s", mount->target.p, plan->cgroups.entries.items[i].controller.p);
         attr.attr_set |= KERNEL_MOUNT_ATTR_NOSUID | KERNEL_MOUNT_ATTR_NODEV | KERNEL_MOUNT_ATTR_NOEXEC;
         if (kernel_mount_setattr(rootfs->cgroups[i], 0, &attr) != 0) {
             report_fail(rootfs->report, errno, "mount", "setting the flags of %s", path);
@@ -405,11 +406,11 @@ static void protect_path(struct rootfs *rootfs, const char *path)
 
 void rootfs_populate(struct rootfs *rootfs)
 {
-    const struct container_plan *plan = rootfs->plan;
+    const struct shim_container_plan *plan = rootfs->plan;
     bool has_dev = false;
 
     for (size_t i = 0; i < plan->mounts.len; i++) {
-        const struct plan_mount *mount = &plan->mounts.items[i];
+        const struct shim_mount *mount = &plan->mounts.items[i];
 
         switch ((enum plan_mount_kind)mount->kind) {
         case PLAN_MOUNT_BIND:
@@ -458,7 +459,7 @@ void rootfs_seal(struct rootfs *rootfs, int terminal)
         }
         close(root);
     }
-    for (size_t i = 0; i < rootfs->plan->cgroups.len; i++) {
+    for (size_t i = 0; i < rootfs->plan->cgroups.entries.len; i++) {
         if (rootfs->cgroups[i] >= 0) {
             close(rootfs->cgroups[i]); /* still open when no cgroup mount was asked for; EBADF does not matter */
         }

@@ -10,7 +10,7 @@
 #include "runtime/plan.h"
 
 struct rootfs {
-    const struct container_plan *plan;
+    const struct shim_container_plan *plan;
     int report;     /* the socket to the shim */
     int *trees;     /* one detached mount a plan mount, -1 for those made later */
     int shm;        /* the sandbox's shared memory, detached; -1: none */

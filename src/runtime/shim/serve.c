@@ -4,6 +4,8 @@
 #include "runtime/shim/child.h"
 #include "runtime/shim/kernel.h"
 #include "runtime/shim/packet.h"
+#include "schema/copy.h"
+#include "schema/protobuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +67,7 @@ static void reply(struct connection *to, const struct shim_reply *what, int fd)
     if (to == NULL) {
         return;
     }
-    wire_encode(&shim_reply_type, what, &bytes);
+    protobuf_encode(&shim_reply_type, what, &bytes);
     if (!packet_send(to->watch.fd, buf_str(&bytes), &fd, fd >= 0 ? 1 : 0)) {
         shutdown(to->watch.fd, SHUT_RDWR);
     }
@@ -73,7 +75,7 @@ static void reply(struct connection *to, const struct shim_reply *what, int fd)
 
 static void reply_error(const struct incoming *in, int error, const char *stage, const char *message)
 {
-    reply(in->from, &(struct shim_reply){.serial = in->request.serial, .error = error != 0 ? (uint64_t)error : 1,
+    reply(in->from, &(struct shim_reply){.serial = in->request.serial, .error = error != 0 ? (uint32_t)error : 1,
                                          .stage = str_of(stage), .message = str_of(message)}, -1);
 }
 
@@ -88,7 +90,7 @@ void serve_started(struct child *child)
     bool has_failed = child->failure.kind != 0;
 
     if (has_failed) {
-        answer.error = (uint64_t)child->failure.error;
+        answer.error = (uint32_t)child->failure.error;
         answer.stage = str_of(child->failure.stage);
         answer.message = str_of(child->failure.message);
     }
@@ -139,28 +141,36 @@ void serve_exited(struct child *child)
 }
 
 /* The plan in the memfd that came first. False when an error has been sent. */
-static bool read_plan(struct incoming *in, const struct wire_type *type, void *plan)
+static bool read_plan(struct incoming *in, const struct type *type, void *plan)
 {
     struct stat stat;
-    void *bytes = MAP_FAILED;
+    void *bytes = NULL;
 
-    if (in->fd_count > 0 && fstat(in->fds[0], &stat) == 0 && stat.st_size > 0) {
+    if (in->fd_count == 0 || fstat(in->fds[0], &stat) != 0) {
+        reply_error(in, EINVAL, "plan", "no plan came with the request");
+        return false;
+    }
+    if (stat.st_size > 0) {
         bytes = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, in->fds[0], 0);
     }
     if (bytes == MAP_FAILED) {
-        reply_error(in, EINVAL, "plan", "no plan came with the request");
+        reply_error(in, errno, "plan", "the plan can't be read");
         return false;
     }
     struct str text = arena_str(in->arena, (struct str){bytes, (size_t)stat.st_size});
 
-    munmap(bytes, (size_t)stat.st_size);
-    struct status *status = wire_decode(type, text, in->arena, plan);
+    if (bytes != NULL) {
+        munmap(bytes, (size_t)stat.st_size);
+    }
+    memset(plan, 0, type->size);
+    struct status *status = protobuf_decode(in->arena, type, text, plan);
 
     if (status != NULL) {
         reply_error(in, EINVAL, "plan", arena_cstr(in->arena, status->message));
         status_free(status);
         return false;
     }
+    schema_own(in->arena, type, plan); /* for the NUL after each text */
     return true;
 }
 
@@ -183,10 +193,10 @@ static void give_up(struct incoming *in, struct child *child, const char *stage,
 
 static void start_sandbox(struct incoming *in)
 {
-    struct sandbox_plan plan;
+    struct shim_sandbox_plan plan;
     struct launched launched;
 
-    if (!read_plan(in, &sandbox_plan_type, &plan)) {
+    if (!read_plan(in, &shim_sandbox_plan_type, &plan)) {
         return;
     }
     struct child *child = begin(in);
@@ -198,12 +208,12 @@ static void start_sandbox(struct incoming *in)
     child_launched(child, &launched);
 }
 
-static struct plan_cgroups copy_cgroups(struct arena *arena, const struct plan_cgroups *cgroups)
+static struct shim_cgroups copy_cgroups(struct arena *arena, const struct shim_cgroups *cgroups)
 {
-    struct plan_cgroups copy = {0};
+    struct shim_cgroups copy = {0};
 
-    LIST_EACH(cgroup, cgroups) {
-        *LIST_ADD(arena, &copy) = (struct plan_cgroup){arena_str(arena, cgroup->directory),
+    LIST_EACH(cgroup, &cgroups->entries) {
+        *LIST_ADD(arena, &copy.entries) = (struct shim_cgroup){arena_str(arena, cgroup->directory),
                                                        arena_str(arena, cgroup->controller)};
     }
     return copy;
@@ -237,12 +247,12 @@ static bool make_pipes(bool has_stdin, int theirs[3], int ours[3])
     return theirs[0] >= 0;
 }
 
-static void run_container(struct incoming *in, const struct container_plan *plan, struct child *child)
+static void run_container(struct incoming *in, const struct shim_container_plan *plan, struct child *child)
 {
     struct shim *shim = child->shim;
     struct child *pause = child_find(shim, STR(""), STR("")), *target = child_find(shim, plan->pid_target, STR(""));
     int theirs[3] = {-1, -1, -1}, ours[3] = {-1, -1, -1};
-    bool is_tty = plan->process.items->is_tty;
+    bool is_tty = (&plan->process)->is_tty;
     struct launched launched;
 
     if (!is_tty && !make_pipes(plan->has_stdin, theirs, ours)) {
@@ -267,16 +277,16 @@ static void start_container(struct incoming *in)
 {
     struct shim *shim = in->from->shim;
     struct child *pause = child_find(shim, STR(""), STR(""));
-    struct container_plan plan;
+    struct shim_container_plan plan;
 
-    if (!read_plan(in, &container_plan_type, &plan)) {
+    if (!read_plan(in, &shim_container_plan_type, &plan)) {
         return;
     }
     if (child_find(shim, in->request.id, STR("")) != NULL) {
         reply_error(in, EEXIST, "plan", "the container has been started before");
         return;
     }
-    if (pause == NULL || pause->record.state != SHIM_RUNNING || plan.process.len != 1) {
+    if (pause == NULL || pause->record.state != SHIM_RUNNING) {
         reply_error(in, ESRCH, "namespaces", "the sandbox is not running");
         return;
     }
@@ -298,15 +308,15 @@ static void start_exec(struct incoming *in)
 {
     struct shim *shim = in->from->shim;
     struct child *container = child_find(shim, in->request.id, STR(""));
-    struct exec_plan plan;
+    struct shim_exec_plan plan;
     struct launched launched;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC), stdio[3];
 
     for (size_t i = 0; i < 3; i++) {
         stdio[i] = i + 1 < in->fd_count ? in->fds[i + 1] : null;
     }
-    if (read_plan(in, &exec_plan_type, &plan)) {
-        if (container == NULL || container->record.state != SHIM_RUNNING || plan.process.len != 1) {
+    if (read_plan(in, &shim_exec_plan_type, &plan)) {
+        if (container == NULL || container->record.state != SHIM_RUNNING) {
             reply_error(in, ESRCH, "process", "the container is not running");
         } else {
             struct child *child = begin(in);
@@ -467,10 +477,10 @@ static void on_request(struct watch *watch, unsigned events)
         return;
     }
     in.arena = arena_new();
-    struct status *status = wire_decode(&shim_request_type, arena_str(in.arena, (struct str){packet, (size_t)n}),
-                                        in.arena, &in.request);
+    struct status *status = protobuf_decode(in.arena, &shim_request_type, (struct str){packet, (size_t)n}, &in.request);
 
     if (status == NULL) {
+        schema_own(in.arena, &shim_request_type, &in.request);
         serve(&in);
     } else {
         status_free(status);

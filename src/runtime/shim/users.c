@@ -89,7 +89,7 @@ static void add_memberships(struct user_identity *who, struct str group, struct 
     }
 }
 
-struct status *users_resolve(const struct process_plan *plan, struct str passwd, struct str group,
+struct status *users_resolve(const struct shim_process_plan *plan, struct str passwd, struct str group,
                              struct user_identity *ret)
 {
     struct str user, group_name, fields[FIELDS], name = STR("");

@@ -21,7 +21,7 @@ struct user_identity {
 /* `passwd` and `group` are the files' text, empty when they are missing. The rules are those of containerd:
  * numbers that passwd does not know are taken as they are (group 0), names that it does not know are an error.
  * NOT_FOUND: "unable to find user NAME: no matching entries in passwd file". */
-MUST_USE struct status *users_resolve(const struct process_plan *plan, struct str passwd, struct str group,
+MUST_USE struct status *users_resolve(const struct shim_process_plan *plan, struct str passwd, struct str group,
                                       struct user_identity *ret);
 
 #endif

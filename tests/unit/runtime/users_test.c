@@ -4,7 +4,7 @@
 static const struct str passwd = STR_INIT("root:x:0:0:root:/root:/bin/sh\nnginx:x:101:102::/var/cache/nginx:/bin/false\n");
 static const struct str group = STR_INIT("root:x:0:\nwww:x:33:nginx,other\nnginx:x:102:\nadm:x:4:root\n");
 
-static struct user_identity resolve(struct process_plan plan)
+static struct user_identity resolve(struct shim_process_plan plan)
 {
     struct user_identity who;
 
@@ -14,7 +14,7 @@ static struct user_identity resolve(struct process_plan plan)
 
 TEST("runtime/users/nobody asked for is root")
 {
-    struct user_identity who = resolve((struct process_plan){0});
+    struct user_identity who = resolve((struct shim_process_plan){0});
 
     CHECK_INT(who.uid, 0);
     CHECK_INT(who.gid, 0);
@@ -24,7 +24,7 @@ TEST("runtime/users/nobody asked for is root")
 
 TEST("runtime/users/a name brings its group, its memberships and its home")
 {
-    struct user_identity who = resolve((struct process_plan){.user = STR("nginx")});
+    struct user_identity who = resolve((struct shim_process_plan){.user = STR("nginx")});
 
     CHECK_INT(who.uid, 101);
     CHECK_INT(who.gid, 102);
@@ -35,13 +35,13 @@ TEST("runtime/users/a name brings its group, its memberships and its home")
 
 TEST("runtime/users/a group of the image's may be a name or number")
 {
-    CHECK_INT(resolve((struct process_plan){.user = STR("nginx:www")}).gid, 33);
-    CHECK_INT(resolve((struct process_plan){.user = STR("101:4711")}).gid, 4711);
+    CHECK_INT(resolve((struct shim_process_plan){.user = STR("nginx:www")}).gid, 33);
+    CHECK_INT(resolve((struct shim_process_plan){.user = STR("101:4711")}).gid, 4711);
 }
 
 TEST("runtime/users/a number that passwd does not know is taken with group 0")
 {
-    struct user_identity who = resolve((struct process_plan){.user = STR("4711")});
+    struct user_identity who = resolve((struct shim_process_plan){.user = STR("4711")});
 
     CHECK_INT(who.uid, 4711);
     CHECK_INT(who.gid, 0);
@@ -50,9 +50,9 @@ TEST("runtime/users/a number that passwd does not know is taken with group 0")
 
 TEST("runtime/users/the pod's numbers go before the image's user")
 {
-    struct user_identity who = resolve((struct process_plan){
+    struct user_identity who = resolve((struct shim_process_plan){
         .user = STR("nginx:www"), .has_uid = 1, .uid = 1000, .has_gid = 1, .gid = 3000,
-        .groups = {.items = (uint64_t[]){3000, 5000}, .len = 2}});
+        .groups = {.items = (uint32_t[]){3000, 5000}, .len = 2}});
 
     CHECK_INT(who.uid, 1000);
     CHECK_INT(who.gid, 3000);
@@ -62,13 +62,13 @@ TEST("runtime/users/the pod's numbers go before the image's user")
 
 TEST("runtime/users/strict groups leave out those of /etc/group")
 {
-    CHECK_INT(resolve((struct process_plan){.user = STR("nginx"), .is_strict_groups = 1}).group_count, 1);
+    CHECK_INT(resolve((struct shim_process_plan){.user = STR("nginx"), .is_strict_groups = 1}).group_count, 1);
 }
 
 TEST("runtime/users/unknown names are errors")
 {
     struct user_identity who;
-    struct process_plan user = {.user = STR("ghost")}, in_group = {.user = STR("nginx:ghosts")};
+    struct shim_process_plan user = {.user = STR("ghost")}, in_group = {.user = STR("nginx:ghosts")};
 
     CHECK_ERROR(users_resolve(&user, passwd, group, &who),
                 "unable to find user ghost: no matching entries in passwd file");
