@@ -1,6 +1,7 @@
 #include "main/commands.h"
 
 #include "base/version.h"
+#include "main/server.h"
 #include "network/cni_main.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ static int version_main(int argc, char **argv)
 }
 
 static const struct command commands[] = {
+    {"server", server_main, "run a cluster on this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},
 };

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -269,6 +270,34 @@ int listener_port(const struct listener *listener)
     return listener->address.at.any.sa_family == AF_INET    ? ntohs(listener->address.at.ip4.sin_port)
            : listener->address.at.any.sa_family == AF_INET6 ? ntohs(listener->address.at.ip6.sin6_port)
                                                             : 0;
+}
+
+struct status *listener_adopt(int fd, struct listener **ret)
+{
+    struct socket_address at = {.size = sizeof(at.at)};
+    int listens = 0;
+    socklen_t size = sizeof(listens);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens ||
+        getsockname(fd, &at.at.any, &at.size) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
+        return status_new(STATUS_BAD_REQUEST, "descriptor %d is not a listening socket", fd);
+    }
+    struct listener *listener = MEM_NEW(struct listener);
+
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    listener->fd = fd;
+    listener->address = at;
+    *ret = listener;
+    return NULL;
+}
+
+int listener_release(struct listener *listener)
+{
+    int fd = listener->fd;
+
+    free(listener->path);
+    free(listener);
+    return fd;
 }
 
 void listener_close(struct listener *listener)

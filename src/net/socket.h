@@ -19,6 +19,11 @@ struct socket_name {
 /* Listens on a TCP address (a name is refused: give an IP), or on a unix path, which is replaced when nobody listens
  * on it and gets `mode`. Port 0 picks one: listener_name() says which. */
 MUST_USE struct status *listener_open(struct str address, mode_t mode, struct listener **ret);
+/* Goes on with a socket that listens already, inherited from a parent; it is the listener's from now on. BAD_REQUEST when
+ * the descriptor is none. */
+MUST_USE struct status *listener_adopt(int fd, struct listener **ret);
+/* Ends the listener but not its socket, which is the caller's. */
+int listener_release(struct listener *listener);
 /* Parks until someone connects. `ret_peer` may be NULL. */
 MUST_USE struct status *listener_accept(struct listener *listener, int64_t deadline, struct stream **ret_stream,
                                         struct socket_name *ret_peer);
