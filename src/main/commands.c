@@ -2,6 +2,7 @@
 
 #include "base/version.h"
 #include "main/server.h"
+#include "main/stop.h"
 #include "network/cni_main.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ static int version_main(int argc, char **argv)
 
 static const struct command commands[] = {
     {"server", server_main, "run a cluster on this machine"},
+    {"stop", stop_main, "end that cluster and its containers"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},
 };

@@ -1,4 +1,4 @@
-/* `c8s server`: a whole cluster on this machine, one process a component under the supervisor; and `c8s stop`, its end. */
+/* `c8s server`: a whole cluster on this machine, one process a component under the supervisor. */
 #ifndef MAIN_SERVER_H
 #define MAIN_SERVER_H
 

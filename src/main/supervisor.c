@@ -87,13 +87,20 @@ static void component_exec(const struct component *component)
     exit(component->run(argc, (char **)(uintptr_t)component->argv));
 }
 
-static void child_start(const struct component *component, struct child *child)
+pid_t component_fork(const struct component *component)
 {
     pid_t pid = fork();
 
     if (pid == 0) {
         component_exec(component);
     }
+    return pid;
+}
+
+static void child_start(const struct component *component, struct child *child)
+{
+    pid_t pid = component_fork(component);
+
     child->started = now_ns();
     if (pid < 0) {
         log_error("cannot start %s: %s", component->name, strerror(errno));

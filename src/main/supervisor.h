@@ -21,6 +21,9 @@ struct component {
     int keep_fd; /* a descriptor the component inherits; -1: none. All other inherited ones but 0-2 are closed. */
 };
 
+/* Forks it; its pid, or -1 with errno. The child ends when this process does. */
+pid_t component_fork(const struct component *component);
+
 /* When to start a component again that has run for `ran_ns` and ended for the `failures`th time in a row. Pure. */
 int64_t supervisor_delay_ns(int64_t ran_ns, int *failures);
 
