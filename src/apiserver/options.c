@@ -8,6 +8,8 @@
  * effect. */
 static const struct flag flags[] = {
     OPTION(STRING, data_dir, "data-dir", "directory of the embedded store"),
+    OPTION(STRING, storage, "storage", NULL),
+    OPTION(INT, listen_fd, "listen-fd", NULL),
     OPTION(STRING, basic_auth_file, "basic-auth-file", "CSV file of passwords"),
     OPTION(STRING, trace_dir, "trace-dir", "directory of the flight recorder"),
     OPTION(STRING, advertise_address, "advertise-address", "address at which members of the cluster reach this server"),
@@ -197,6 +199,7 @@ void apiserver_options_init(struct apiserver_options *options)
     *options = (struct apiserver_options){
         .bind_address = STR("0.0.0.0"),
         .secure_port = 6443,
+        .listen_fd = -1,
         .etcd_prefix = STR("/registry"),
         .compaction_interval = 300 * ENV_SECOND,
         .anonymous_auth = true,

@@ -9,10 +9,12 @@ struct apiserver_options {
     /* where it listens */
     struct str bind_address;
     int64_t secure_port;
+    int64_t listen_fd; /* a listening socket that was inherited; -1: none */
     struct str advertise_address, external_hostname;
     struct str tls_cert_file, tls_private_key_file;
     /* where it stores: a directory for the embedded store, or etcd */
     struct str data_dir;
+    struct str storage; /* "memory": nothing is kept; for tests */
     struct flag_strings etcd_servers;
     struct str etcd_cafile, etcd_certfile, etcd_keyfile, etcd_prefix;
     int64_t compaction_interval;

@@ -17,6 +17,16 @@ void str_list_add(struct arena *arena, struct str_list *list, struct str s)
     *LIST_ADD(arena, list) = arena_str(arena, s);
 }
 
+struct str_list str_list_copy(struct arena *arena, const struct str_list *list)
+{
+    struct str_list copy = {0};
+
+    LIST_EACH(item, list) {
+        *LIST_ADD(arena, &copy) = *item;
+    }
+    return copy;
+}
+
 struct str str_list_join(struct arena *arena, const struct str_list *list, const char *separator)
 {
     OWNED(buf_done) struct buf out = {0};

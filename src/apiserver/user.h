@@ -34,6 +34,8 @@ struct user {
 
 bool str_list_has(const struct str_list *list, struct str s);
 void str_list_add(struct arena *arena, struct str_list *list, struct str s);
+/* New items, borrowed text. */
+struct str_list str_list_copy(struct arena *arena, const struct str_list *list);
 /* "a, b, c" */
 struct str str_list_join(struct arena *arena, const struct str_list *list, const char *separator);
 

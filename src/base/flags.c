@@ -1,6 +1,7 @@
 #include "base/flags.h"
 
 #include "base/buf.h"
+#include "base/duration.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,123 +264,6 @@ struct str flags_usage(const struct flag_table *table, struct arena *arena)
         start = out.n;
         buf_printf(&out, "%s%s%s", flag->name, is_bool(flag) ? "" : " ", types[flag->type]);
         buf_printf(&out, "%*s%s\n", (int)(width + 3 - (out.n - start)), "", flag->help);
-    }
-    return arena_str(arena, buf_str(&out));
-}
-
-/* One "1.5h" off the front of *text, in nanoseconds. */
-static bool duration_part(struct str *text, double *ret)
-{
-    static const struct {
-        const char *name;
-        double nanoseconds;
-    } units[] = {{"ns", 1},   {"us", 1e3}, {"\xc2\xb5s", 1e3}, {"\xce\xbcs", 1e3},
-                 {"ms", 1e6}, {"s", 1e9},  {"m", 6e10},        {"h", 3.6e12}};
-    double value = 0, scale = 1;
-    size_t at = 0, digits = 0;
-    bool fraction = false;
-
-    for (; at < text->n; at++) {
-        char c = text->p[at];
-
-        if (c == '.' && !fraction) {
-            fraction = true;
-        } else if (c >= '0' && c <= '9') {
-            digits++;
-            value = value * 10 + (c - '0');
-            scale *= fraction ? 10 : 1;
-        } else {
-            break;
-        }
-    }
-    struct str rest = str_from(*text, at);
-
-    for (size_t i = 0; digits != 0 && i < COUNT_OF(units); i++) {
-        size_t n = strlen(units[i].name);
-        struct str after = str_from(rest, n);
-
-        if (str_has_prefix(rest, str_of(units[i].name)) &&
-            (after.n == 0 || after.p[0] == '.' || (after.p[0] >= '0' && after.p[0] <= '9'))) {
-            *ret = value / scale * units[i].nanoseconds;
-            *text = after;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool duration_parse(struct str text, int64_t *ret_nanoseconds)
-{
-    double total = 0, part;
-    bool negative = text.n != 0 && text.p[0] == '-';
-
-    if (text.n != 0 && (text.p[0] == '-' || text.p[0] == '+')) {
-        text = str_from(text, 1);
-    }
-    if (str_is(text, "0")) {
-        *ret_nanoseconds = 0;
-        return true;
-    }
-    if (text.n == 0) {
-        return false;
-    }
-    while (text.n != 0) {
-        if (!duration_part(&text, &part)) {
-            return false;
-        }
-        total += part;
-    }
-    if (total >= 9.2e18) {
-        return false;
-    }
-    *ret_nanoseconds = (int64_t)(negative ? -(total + 0.5) : total + 0.5);
-    return true;
-}
-
-/* `value` in units of 10^-digits, without trailing zeros. */
-static void add_fraction(struct buf *out, uint64_t whole, uint64_t fraction, int digits, const char *unit)
-{
-    char text[24];
-
-    buf_printf(out, "%llu", (unsigned long long)whole);
-    if (fraction != 0) {
-        int n = snprintf(text, sizeof text, ".%0*llu", digits, (unsigned long long)fraction);
-
-        while (text[n - 1] == '0') {
-            n--;
-        }
-        buf_add(out, text, (size_t)n);
-    }
-    buf_printf(out, "%s", unit);
-}
-
-struct str duration_format(struct arena *arena, int64_t nanoseconds)
-{
-    OWNED(buf_done) struct buf out = {0};
-    uint64_t n = nanoseconds < 0 ? 0 - (uint64_t)nanoseconds : (uint64_t)nanoseconds;
-
-    if (nanoseconds < 0) {
-        buf_add_char(&out, '-');
-    }
-    if (n == 0) {
-        return STR("0s");
-    }
-    if (n < 1000) {
-        add_fraction(&out, n, 0, 0, "ns");
-    } else if (n < 1000000) {
-        add_fraction(&out, n / 1000, n % 1000, 3, "\xc2\xb5s");
-    } else if (n < 1000000000) {
-        add_fraction(&out, n / 1000000, n % 1000000, 6, "ms");
-    } else {
-        uint64_t seconds = n / 1000000000;
-
-        if (seconds >= 3600) {
-            buf_printf(&out, "%lluh", (unsigned long long)(seconds / 3600));
-        }
-        if (seconds >= 60) {
-            buf_printf(&out, "%llum", (unsigned long long)(seconds / 60 % 60));
-        }
-        add_fraction(&out, seconds % 60, n % 1000000000, 9, "s");
     }
     return arena_str(arena, buf_str(&out));
 }

@@ -13,6 +13,7 @@
 #define BASE_FLAGS_H
 
 #include "base/arena.h"
+#include "base/duration.h"
 #include "base/status.h"
 
 #include <stdint.h>
@@ -71,10 +72,5 @@ MUST_USE struct status *flags_parse(const struct flag_table *tables, size_t tabl
 bool flags_seen(const struct flags_result *result, const char *name);
 /* "      --name type   help" lines, as stock prints usages. */
 struct str flags_usage(const struct flag_table *table, struct arena *arena);
-
-/* "1h15m30.5s", as Go's time.ParseDuration. False when it is not one. */
-bool duration_parse(struct str text, int64_t *ret_nanoseconds);
-/* As Go's Duration.String(): "1m0s", "1.5s", "0s". */
-struct str duration_format(struct arena *arena, int64_t nanoseconds);
 
 #endif

@@ -1,5 +1,6 @@
 #include "main/commands.h"
 
+#include "apiserver/apiserver_main.h"
 #include "base/version.h"
 #include "main/server.h"
 #include "main/stop.h"
@@ -18,6 +19,7 @@ static int version_main(int argc, char **argv)
 static const struct command commands[] = {
     {"server", server_main, "run a cluster on this machine"},
     {"stop", stop_main, "end that cluster and its containers"},
+    {"apiserver", apiserver_main, "be the API server alone"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},
 };

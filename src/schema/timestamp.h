@@ -1,8 +1,9 @@
-/* Moments and durations as API text. Any thread. */
+/* Moments as API text. Any thread. */
 #ifndef SCHEMA_TIMESTAMP_H
 #define SCHEMA_TIMESTAMP_H
 
 #include "base/arena.h"
+#include "base/duration.h"
 #include "schema/scalars.h"
 
 /* RFC 3339 with any offset and fraction; false when it is not. */
@@ -28,9 +29,5 @@ int64_t timestamp_nanos(struct timestamp time);
 int64_t timestamp_days(int64_t year, int month, int day);
 /* <0, 0, >0; a time that is not set comes first. */
 int timestamp_cmp(struct timestamp a, struct timestamp b);
-
-/* Go's time.Duration text, "1h2m3.5s"; and reading it ("300ms", "1.5h", "-1m"). */
-struct str duration_format(struct arena *arena, int64_t nanos);
-bool duration_parse(struct str text, int64_t *ret_nanos);
 
 #endif

@@ -1,0 +1,7 @@
+#include "apiserver/server.h"
+
+#include <stddef.h>
+
+const struct apiserver_extension *const apiserver_extensions[] = {
+    NULL,
+};

@@ -1,0 +1,184 @@
+#include "apiserver/registry/kinds.h"
+
+#include "api/apps_v1.h"
+#include "api/batch_v1.h"
+#include "api/certificates_v1.h"
+#include "api/core_v1.h"
+#include "schema/copy.h"
+#include "schema/map_of.h"
+#include "schema/timestamp.h"
+
+#include <string.h>
+
+void persistent_volume_create(struct request *request, void *object)
+{
+    struct core_v1_persistent_volume *volume = object;
+
+    volume->status.phase = CORE_V1_VOLUME_PENDING;
+    volume->status.last_phase_transition_time = ARENA_NEW(request->arena, struct timestamp);
+    *volume->status.last_phase_transition_time = timestamp_now();
+}
+
+void persistent_volume_claim_create(struct request *request, void *object)
+{
+    struct core_v1_persistent_volume_claim *claim = object;
+
+    claim->status.phase = CORE_V1_CLAIM_PENDING;
+}
+
+/* stringData is for writing only: it goes into data. */
+static void fold_string_data(struct arena *arena, struct core_v1_secret *secret)
+{
+    if (secret->string_data.len == 0) {
+        return;
+    }
+    secret->data = str_map_copy(arena, &secret->data);
+    LIST_EACH(entry, &secret->string_data) {
+        str_map_set(arena, &secret->data, entry->key, entry->value);
+    }
+    secret->string_data = (struct str_map){0};
+}
+
+void secret_create(struct request *request, void *object)
+{
+    fold_string_data(request->arena, object);
+}
+
+void secret_update(struct request *request, void *object, const void *old)
+{
+    struct core_v1_secret *secret = object;
+    const struct core_v1_secret *before = old;
+
+    fold_string_data(request->arena, secret);
+    if (secret->type.n == 0) {
+        secret->type = before->type;
+    }
+}
+
+/* Server-side counters of templates that old clients still show. */
+void daemon_set_create(struct request *request, void *object)
+{
+    struct apps_v1_daemon_set *set = object;
+
+    str_map_set(request->arena, &set->metadata.annotations, STR("deprecated.daemonset.template.generation"), STR("1"));
+}
+
+void daemon_set_update(struct request *request, void *object, const void *old)
+{
+    struct apps_v1_daemon_set *set = object;
+    const struct apps_v1_daemon_set *before = old;
+    struct str key = STR("deprecated.daemonset.template.generation");
+    int64_t generation = 0;
+
+    str_to_i64(str_map_get(&before->metadata.annotations, key), &generation);
+    if (!schema_equal(&core_v1_pod_template_spec_type, &set->spec.template, &before->spec.template)) {
+        generation++;
+    }
+    set->metadata.annotations = str_map_copy(request->arena, &set->metadata.annotations);
+    str_map_set(request->arena, &set->metadata.annotations, key,
+                arena_printf(request->arena, "%lld", (long long)generation));
+}
+
+/* A Job without a selector of its own selects by its uid. */
+static void generate_selector(struct arena *arena, struct batch_v1_job *job)
+{
+    struct str_map *labels = &job->spec.template.metadata.labels;
+
+    if (job->spec.manual_selector != NULL && *job->spec.manual_selector) {
+        return;
+    }
+    *labels = str_map_copy(arena, labels);
+    for (size_t i = 0; i < 2; i++) {
+        struct str name_key = i == 0 ? STR("batch.kubernetes.io/job-name") : STR("job-name");
+        struct str uid_key = i == 0 ? STR("batch.kubernetes.io/controller-uid") : STR("controller-uid");
+
+        if (!str_map_has(labels, name_key)) {
+            str_map_set(arena, labels, name_key, job->metadata.name);
+        }
+        if (!str_map_has(labels, uid_key)) {
+            str_map_set(arena, labels, uid_key, job->metadata.uid);
+        }
+    }
+    if (job->spec.selector == NULL) {
+        job->spec.selector = ARENA_NEW(arena, struct meta_v1_label_selector);
+    }
+    struct str key = STR("batch.kubernetes.io/controller-uid");
+
+    if (!str_map_has(&job->spec.selector->match_labels, key)) {
+        str_map_set(arena, &job->spec.selector->match_labels, key, job->metadata.uid);
+    }
+}
+
+void job_create(struct request *request, void *object)
+{
+    generate_selector(request->arena, object);
+}
+
+void job_update(struct request *request, void *object, const void *old)
+{
+}
+
+/* Who asks is recorded, whatever the client says. */
+void signing_request_create(struct request *request, void *object)
+{
+    struct certificates_v1_certificate_signing_request *csr = object;
+    const struct user *user = request->user;
+
+    memset(&csr->status, 0, sizeof csr->status);
+    csr->spec.username = user->name;
+    csr->spec.uid = user->uid;
+    csr->spec.groups = user->groups;
+    memset(&csr->spec.extra, 0, sizeof csr->spec.extra);
+    for (size_t i = 0; i < user->extra.len; i++) {
+        struct str_list_entry *entry = LIST_ADD(request->arena, &csr->spec.extra);
+
+        entry->key = user->extra.items[i].key;
+        entry->value = user->extra.items[i].values;
+    }
+}
+
+void signing_request_update(struct request *request, void *object, const void *old)
+{
+    struct certificates_v1_certificate_signing_request *csr = object;
+    const struct certificates_v1_certificate_signing_request *before = old;
+
+    csr->spec = before->spec;
+    csr->status = before->status;
+}
+
+static bool is_decision(struct str type)
+{
+    return str_is(type, "Approved") || str_is(type, "Denied");
+}
+
+/* `approval` may decide and nothing else, `status` anything but that. */
+void signing_request_update_subresource(struct request *request, struct str subresource, void *object, const void *old)
+{
+    struct certificates_v1_certificate_signing_request *csr = object;
+    const struct certificates_v1_certificate_signing_request *before = old;
+    __typeof__(csr->status.conditions) kept = {0};
+    bool approves = str_is(subresource, "approval");
+    struct timestamp now = timestamp_now();
+
+    csr->spec = before->spec;
+    LIST_EACH(condition, &csr->status.conditions) {
+        if (!condition->last_update_time.is_set) {
+            condition->last_update_time = now;
+        }
+        if (!condition->last_transition_time.is_set) {
+            condition->last_transition_time = now;
+        }
+        if (approves || !is_decision(condition->type)) {
+            *LIST_ADD(request->arena, &kept) = *condition;
+        }
+    }
+    LIST_EACH(condition, &before->status.conditions) {
+        if (!approves && is_decision(condition->type)) {
+            *LIST_ADD(request->arena, &kept) = *condition;
+        }
+    }
+    if (approves) {
+        csr->status.certificate = before->status.certificate;
+    }
+    csr->status.conditions = kept;
+}

@@ -1,0 +1,228 @@
+#include "apiserver/server.h"
+
+#include "apiserver/authn/authenticate.h"
+#include "apiserver/authz/authorize.h"
+#include "apiserver/errors.h"
+#include "apiserver/registry/object_meta.h"
+#include "apiserver/registry/registry.h"
+#include "apiserver/respond.h"
+#include "apiserver/subresources/subresources.h"
+#include "base/env.h"
+#include "base/mem.h"
+#include "base/trace.h"
+
+#include <stdlib.h>
+
+struct path {
+    path_handler *handler;
+};
+
+void apiserver_handle(struct apiserver *server, const char *path, path_handler *handler)
+{
+    struct path *place = MEM_NEW(struct path);
+
+    place->handler = handler;
+    free(map_set(&server->paths, str_of(path), place));
+}
+
+/* The handler of the path itself, or of the longest path above it that takes everything below. */
+static path_handler *find_path(const struct apiserver *server, struct arena *arena, struct str path)
+{
+    const struct path *found = map_find(&server->paths, path);
+
+    if (found != NULL) {
+        return found->handler;
+    }
+    struct str below = arena_printf(arena, "%.*s/", STR_ARG(path));
+
+    for (;;) {
+        found = map_find(&server->paths, below);
+        if (found != NULL || below.n <= 1) {
+            return found != NULL ? found->handler : NULL;
+        }
+        below = str_sub(below, 0, str_last_index(str_sub(below, 0, below.n - 1), '/') + 1);
+    }
+}
+
+static struct status *not_found_text(struct request *request)
+{
+    return respond_text(request, 404, STR("404 page not found\n"));
+}
+
+static bool is_group_served(const struct resources *resources, struct str group)
+{
+    for (size_t i = 0; i < resources->len; i++) {
+        if (str_eq(resources->items[i].kind->group, group)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct status *serve_path(struct request *request)
+{
+    struct str path = request->info.path;
+    path_handler *handler = find_path(request->server, request->arena, path);
+    struct str rest, prefix, group;
+
+    if (handler != NULL) {
+        return handler(request);
+    }
+    rest = str_from(path, 1);
+    str_cut(rest, '/', &prefix, &rest);
+    str_cut(rest, '/', &group, &rest);
+    if (str_is(prefix, "api") ||
+        (str_is(prefix, "apis") && group.n != 0 && is_group_served(&request->server->resources, group))) {
+        return error_no_such_resource();
+    }
+    return not_found_text(request);
+}
+
+static struct status *serve_verb(struct request *request)
+{
+    static const struct {
+        enum verb verb;
+        struct status *(*serve)(struct request *request);
+    } verbs[] = {{VERB_GET, registry_get},       {VERB_LIST, registry_list},     {VERB_WATCH, registry_watch},
+                 {VERB_CREATE, registry_create}, {VERB_UPDATE, registry_update}, {VERB_PATCH, registry_patch},
+                 {VERB_DELETE, registry_delete}, {VERB_DELETECOLLECTION, registry_delete_collection}};
+    const struct kind *kind = request->resource->kind;
+    unsigned verb = verb_of(request->info.verb);
+    unsigned allowed = request->subresource != NULL ? request->subresource->verbs : kind->verbs;
+
+    if (verb == 0 || (allowed & verb) == 0) {
+        return error_method_not_allowed();
+    }
+    /* a collection has no name, an object has one */
+    bool names = request->info.name.n != 0 && request->exchange->path.n != 0;
+
+    if (verb == VERB_CREATE && names && request->subresource == NULL) {
+        return error_method_not_allowed();
+    }
+    if ((verb == VERB_UPDATE || verb == VERB_PATCH) && !names) {
+        return error_method_not_allowed();
+    }
+    for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+        if (verbs[i].verb == verb) {
+            return verbs[i].serve(request);
+        }
+    }
+    return error_method_not_allowed();
+}
+
+static struct status *serve_resource(struct request *request)
+{
+    const struct request_info *info = &request->info;
+    const struct resources *resources = &request->server->resources;
+
+    request->resource = resources_find(resources, info->group, info->version, info->resource);
+    if (request->resource == NULL) {
+        return is_group_served(resources, info->group) ? error_no_such_resource() : serve_path(request);
+    }
+    const struct kind *kind = request->resource->kind;
+
+    /* objects of a namespaced kind are created, and have their names, in a namespace */
+    if (info->rest.n != 0 && info->subresource.n == 0) {
+        return error_no_such_resource();
+    }
+    if (!kind->namespaced && info->namespace.n != 0 && !str_is(kind->plural, "namespaces")) {
+        return error_no_such_resource();
+    }
+    if (info->subresource.n != 0) {
+        request->subresource = kind_subresource(kind, info->subresource);
+        if (request->subresource == NULL) {
+            return error_no_such_resource();
+        }
+    }
+    request_handler *handler =
+        request->subresource != NULL ? subresource_handler(request) : computed_handler(request);
+
+    TRY(negotiate_accept(request_header(request, "accept"), NEGOTIATE_RESOURCE, &request->accepted));
+    if (handler != NULL) {
+        return handler(request);
+    }
+    return resource_is_stored(request->resource) ? serve_verb(request) : error_method_not_allowed();
+}
+
+static void trace_refusal(struct request *request, enum trace_step step, int64_t start, const struct status *status)
+{
+    request_trace(request, &(struct trace_span){
+                               .step = step, .start = start, .outcome = TRACE_FAILED, .detail = status->message});
+}
+
+static struct status *check_user(struct request *request)
+{
+    int64_t start = env_wall();
+    struct status *status = authenticate(request);
+
+    if (status != NULL) {
+        trace_refusal(request, TRACE_AUTHENTICATION_RESULT, start, status);
+        return status;
+    }
+    request_trace(request, &(struct trace_span){.step = TRACE_AUTHENTICATION, .start = start,
+                                                .detail = request->user->name});
+    request_trace(request, &(struct trace_span){.step = TRACE_AUTHENTICATION_RESULT, .start = start,
+                                                .detail = STR("accepted")});
+    request_trace(request, &(struct trace_span){.step = TRACE_IDENTITY_IN_CONTEXT, .start = env_wall(),
+                                                .detail = request->user->name});
+    return authenticate_impersonation(request);
+}
+
+static struct status *check_permission(struct request *request)
+{
+    struct authz_attributes attributes = authorize_attributes(request);
+    struct authz_decision decision = {0};
+    int64_t start = env_wall();
+    struct status *status = authorize(request->server, &attributes, request->arena, &decision);
+
+    if (status == NULL && decision.verdict != AUTHZ_ALLOW) {
+        status = authz_forbidden(&attributes, decision.reason, request->arena);
+    }
+    if (status != NULL) {
+        trace_refusal(request, TRACE_AUTHORIZATION, start, status);
+        return status;
+    }
+    request_trace(request, &(struct trace_span){.step = TRACE_AUTHORIZATION, .start = start,
+                                                .detail = decision.reason});
+    return NULL;
+}
+
+static struct status *serve(struct request *request)
+{
+    const struct http_exchange *exchange = request->exchange;
+
+    TRY(route_parse(request->arena, exchange->method, exchange->path, exchange->query, &request->info));
+    TRY(check_user(request));
+    TRY(check_permission(request));
+    return request->info.is_resource ? serve_resource(request) : serve_path(request);
+}
+
+/* The trace id of a W3C traceparent header: "00-TRACEID-SPANID-FLAGS". */
+static struct str trace_id_of(struct str header)
+{
+    bool is_sound = header.n >= 36 && header.p[2] == '-' && header.p[35] == '-';
+
+    return is_sound ? str_sub(header, 3, 35) : (struct str){0};
+}
+
+void apiserver_serve(struct http_exchange *exchange, void *arg)
+{
+    struct request request = {.server = arg, .exchange = exchange, .arena = exchange->arena, .start = env_wall()};
+
+    request.audit_id = request_header(&request, "audit-id");
+    if (request.audit_id.n == 0) {
+        request.audit_id = object_meta_new_uid(request.arena);
+    }
+    request.trace_id = trace_id_of(request_header(&request, "traceparent"));
+    struct status *status = serve(&request);
+
+    if (status != NULL) {
+        respond_error(&request, status);
+    }
+    if (!request.is_long_running && request.info.is_resource) {
+        request_trace(&request, &(struct trace_span){.step = TRACE_RESPOND, .start = request.start,
+                                                     .outcome = exchange->code < 400 ? TRACE_OK : TRACE_FAILED,
+                                                     .detail = http_code_text(exchange->code)});
+    }
+    request_trace_emit(&request);
+}

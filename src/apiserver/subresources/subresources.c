@@ -1,0 +1,43 @@
+#include "apiserver/subresources/subresources.h"
+
+#include "apiserver/resource.h"
+#include "apiserver/subresources/handlers.h"
+
+static const struct {
+    const char *plural, *subresource;
+    request_handler *handler;
+} handlers[] = {
+    {"pods", "binding", binding_create},
+    {"*", "scale", scale_serve},
+};
+
+request_handler *subresource_handler(const struct request *request)
+{
+    const struct kind *kind = request->resource->kind;
+
+    for (size_t i = 0; i < COUNT_OF(handlers); i++) {
+        bool is_kind = handlers[i].plural[0] == '*' || str_is(kind->plural, handlers[i].plural);
+
+        if (is_kind && str_is(request->subresource->name, handlers[i].subresource)) {
+            return handlers[i].handler;
+        }
+    }
+    return NULL;
+}
+
+static const struct {
+    const char *plural;
+    request_handler *handler;
+} computed[] = {
+    {"bindings", binding_create},
+};
+
+request_handler *computed_handler(const struct request *request)
+{
+    for (size_t i = 0; i < COUNT_OF(computed) && !resource_is_stored(request->resource); i++) {
+        if (str_is(request->resource->kind->plural, computed[i].plural) && str_is(request->info.verb, "create")) {
+            return computed[i].handler;
+        }
+    }
+    return NULL;
+}
