@@ -19,10 +19,16 @@ static const struct {
 #undef X
 };
 
+bool trace_ring_is_good(const struct trace_ring *candidate)
+{
+    return memcmp(candidate->magic, magic, sizeof(magic)) == 0 && candidate->version == 1 &&
+           candidate->record_count == TRACE_RING_RECORDS;
+}
+
 struct status *trace_open(const char *directory, const char *component)
 {
     char path[4096];
-    size_t size = sizeof(struct trace_ring) + TRACE_RING_RECORDS * sizeof(struct trace_record);
+    const size_t size = TRACE_RING_BYTES;
 
     if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
         return status_errno(errno, "creating trace directory %s", directory);
@@ -45,8 +51,7 @@ struct status *trace_open(const char *directory, const char *component)
     if (mapped == MAP_FAILED) {
         return status_errno(errno, "mapping trace ring %s", path);
     }
-    if (memcmp(mapped->magic, magic, sizeof(magic)) != 0 || mapped->version != 1 ||
-        mapped->record_count != TRACE_RING_RECORDS) {
+    if (!trace_ring_is_good(mapped)) {
         memset(mapped, 0, size);
         mapped->version = 1;
         mapped->record_count = TRACE_RING_RECORDS;

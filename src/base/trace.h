@@ -50,7 +50,13 @@ struct trace_ring {
     struct trace_record records[];
 };
 
-enum { TRACE_RING_RECORDS = 4096 };
+enum {
+    TRACE_RING_RECORDS = 4096,
+    TRACE_RING_BYTES = sizeof(struct trace_ring) + TRACE_RING_RECORDS * sizeof(struct trace_record)
+};
+
+/* A ring of this layout, whose size is TRACE_RING_BYTES. */
+bool trace_ring_is_good(const struct trace_ring *ring);
 
 /* Opens (or goes on with) the ring DIR/COMPONENT.ring. */
 MUST_USE struct status *trace_open(const char *directory, const char *component);

@@ -51,6 +51,7 @@ static void apiserver_arguments(const struct cluster *cluster, struct arguments 
     ADD(to, "--secure-port=%d", cluster->port);
     ADD(to, "--advertise-address=%.*s", STR_ARG(cluster->advertise_address));
     ADD(to, "--data-dir=%s", cluster->places->store.p);
+    ADD(to, "--trace-dir=%s", cluster->places->trace.p);
     ADD(to, "--client-ca-file=%s/ca.crt", tls);
     ADD(to, "--tls-cert-file=%s/apiserver.crt", tls);
     ADD(to, "--tls-private-key-file=%s/apiserver.key", tls);
@@ -150,7 +151,8 @@ struct status *components_of(const struct cluster *cluster, struct arena *arena,
         struct component *component = &components[count++];
         struct arguments arguments = {.arena = arena, .component = component};
 
-        *component = (struct component){.name = kinds[i].name, .run = command->run, .uid = uid, .gid = uid, .keep_fd = -1};
+        *component = (struct component){.name = kinds[i].name, .run = command->run, .uid = uid, .gid = uid, .keep_fd = -1,
+                                         .trace_directory = cluster->places->trace.p};
         ADD(&arguments, "%s", kinds[i].name);
         kinds[i].arguments(cluster, &arguments);
         if (arguments.is_full) {

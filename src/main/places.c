@@ -25,6 +25,7 @@ struct places places_of(struct arena *arena, struct str data_dir)
     places.cni_conf = BELOW(places.data, "cni/net.d");
     places.cni_bin = BELOW(places.data, "cni/bin");
     places.cri_socket = BELOW(places.run, "cri.sock");
+    places.trace = BELOW(places.run, "trace");
     places.pid_file = BELOW(places.run, "server.pid");
 #undef BELOW
     return places;
@@ -43,6 +44,7 @@ struct status *places_make(const struct places *places, uid_t uid, bool has_node
 {
     TRY(make_for(places->data, 0755, 0));
     TRY(make_for(places->run, 0755, 0));
+    TRY(make_for(places->trace, 0755, 0));
     TRY(make_for(places->tls, 0755, 0));
     TRY(make_for(places->store, 0700, uid));
     TRY(make_for(places->kubeconfigs, 0755, 0));

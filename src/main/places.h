@@ -17,6 +17,7 @@ struct places {
     struct str run; /* /run/c8s for root with the default data directory, else DATA/run */
     struct str tls, store, kubeconfigs, runtime, kubelet, cni_conf, cni_bin;
     struct str cri_socket;
+    struct str trace; /* the components' flight recorders */
     struct str pid_file; /* locked by the server that runs */
     struct str kubeconfig; /* where the administrator's goes unless told */
 };

@@ -2,6 +2,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "base/trace.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -63,6 +64,17 @@ static void close_others(int keep_fd)
     close_range((unsigned)keep_fd + 1, ~0U, 0);
 }
 
+static void trace_open_for(const struct component *component)
+{
+    struct status *status =
+        component->trace_directory != NULL ? trace_open(component->trace_directory, component->name) : NULL;
+
+    if (status != NULL) {
+        log_warn("%s is not traced: %.*s", component->name, STR_ARG(status->message));
+        status_free(status);
+    }
+}
+
 static void component_exec(const struct component *component)
 {
     char name[16];
@@ -75,6 +87,7 @@ static void component_exec(const struct component *component)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     close_others(component->keep_fd);
+    trace_open_for(component); /* as root: the file is not the component's to replace */
     if (component->uid != 0 && (setgroups(0, NULL) != 0 || setresgid(component->gid, component->gid, component->gid) ||
                                 setresuid(component->uid, component->uid, component->uid) != 0)) {
         log_error("%s: cannot become user %u: %s", component->name, component->uid, strerror(errno));
