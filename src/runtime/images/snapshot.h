@@ -22,9 +22,11 @@
 
 struct snapshots;
 
-/* Makes the directory when it is missing. */
+/* Makes the directory when it is missing. BAD_REQUEST when its path can't stand in overlayfs' options (",", ":", "\"). */
 MUST_USE struct status *snapshots_open(struct str directory, struct snapshots **ret);
 void snapshots_close(struct snapshots *snapshots);
+/* As an absolute path without links, as long as the snapshots are open. */
+struct str snapshots_directory(const struct snapshots *snapshots);
 
 /* The chain ID of a layer on those of `parent` (empty: the lowest layer). */
 struct str snapshot_chain_id(struct arena *arena, struct str parent, struct str diff_id);
@@ -39,8 +41,8 @@ MUST_USE struct status *snapshots_add(struct snapshots *snapshots, struct str pa
 struct snapshot_mount {
     struct str directory;
     struct str *layers;
-    size_t layer_count; /* 0: the image is empty; mount `upper` itself */
-    struct str upper, work;
+    size_t layer_count;     /* 0: nothing to mount, `upper` is the root itself */
+    struct str upper, work; /* absolute */
 };
 
 /* Makes the container's own layer on an image's (its top chain ID; empty for an image without layers), or finds the
@@ -60,9 +62,13 @@ MUST_USE struct status *snapshots_usage(struct snapshots *snapshots, int64_t *re
 /* Nobody collects while this is held: from before the first layer of an image is looked for until the image has a name.
  * Waits for a collection that goes on. Closing *ret_hold ends it. */
 MUST_USE struct status *snapshots_hold(struct snapshots *snapshots, int *ret_hold);
-/* Removes every layer whose chain ID is not among the keys of `wanted` and that no container stands on, and leftovers.
- * CONFLICT while anybody holds. */
+/* The other side of snapshots_hold(): CONFLICT while anybody holds; nobody can hold until *ret_lock is closed. */
+MUST_USE struct status *snapshots_lock(struct snapshots *snapshots, int *ret_lock);
+/* Takes away every layer whose chain ID is not among the keys of `wanted` and that no container stands on, and
+ * leftovers. Under snapshots_lock(), as `wanted` must be. */
 MUST_USE struct status *snapshots_collect(struct snapshots *snapshots, const struct map *wanted);
+/* Gives the disk space of what was taken away back; after the lock was closed, as it may take long. */
+MUST_USE struct status *snapshots_empty_trash(struct snapshots *snapshots);
 
 /* Mounts it on `target`, which may be on any path; for commands and tests. */
 MUST_USE struct status *snapshot_mount(const struct snapshot_mount *mount, const char *target);

@@ -1,0 +1,372 @@
+#include "runtime/images/image_store.h"
+
+#include "base/file.h"
+#include "image_maker.h"
+#include "runtime/images/image_import.h"
+#include "runtime/images/rooted.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NGINX "docker.io/library/nginx:latest"
+
+/* A store in a directory of its own. */
+struct place {
+    char directory[64];
+    struct arena *arena;
+    struct image_store *store;
+    struct made_image image;
+};
+
+static void place_make(struct place *place)
+{
+    *place = (struct place){.directory = "/tmp/c8s-images-XXXXXX", .arena = arena_new()};
+    CHECK(mkdtemp(place->directory) != NULL);
+    CHECK_OK(image_store_open(str_of(place->directory), &place->store));
+}
+
+static void place_done(struct place *place)
+{
+    image_store_close(place->store);
+    CHECK(rooted_remove(AT_FDCWD, place->directory) == 0);
+    arena_free(place->arena);
+}
+
+/* Two layers: /a and /b. */
+static void make_two_layers(struct place *place, const char *config)
+{
+    place->image.layers[0] = image_make_layer(place->arena, "a", "lower");
+    place->image.layers[1] = image_make_layer(place->arena, "b", "upper");
+    place->image.layer_count = 2;
+    image_make(place->arena, &place->image, config);
+}
+
+static struct status *import_bytes(struct place *place, struct str bytes, struct str_list *names)
+{
+    int fd = tar_make_fd(bytes);
+    struct status *failure = image_import(place->store, fd, place->arena, names);
+
+    close(fd);
+    return failure;
+}
+
+static void check_file(struct place *place, const char *path, const char *content)
+{
+    struct str got;
+
+    CHECK_OK(file_read(place->arena, path, 100, &got));
+    CHECK_STR(got, content);
+}
+
+static size_t count_files(struct place *place, const char *part)
+{
+    struct str command = arena_printf(place->arena, "ls -A %s/%s | wc -l", place->directory, part);
+    FILE *pipe = popen(command.p, "r");
+    size_t count = 0;
+
+    CHECK(pipe != NULL && fscanf(pipe, "%zu", &count) == 1);
+    pclose(pipe);
+    return count;
+}
+
+static void import_oci(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    OWNED(image_unrefp) struct image *image = NULL;
+    OWNED(image_unrefp) struct image *same = NULL;
+
+    make_two_layers(place, "{\"User\":\"1000:1000\",\"Cmd\":[\"/a\"]}");
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "nginx"), &names));
+    CHECK_INT(names.len, 1);
+    CHECK_STR(names.items[0], NGINX);
+    CHECK_OK(image_store_find(place->store, STR("nginx"), &image));
+    CHECK(str_eq(image->id, place->image.config_digest));
+    CHECK(str_eq(image->manifest, place->image.manifest_digest));
+    CHECK_INT(image->tags.len, 1);
+    CHECK_INT(image->digests.len, 0);
+    CHECK_STR(image->config.cmd.items[0], "/a");
+    CHECK_INT(image->size, place->image.manifest.n + place->image.config.n + place->image.layers[0].n +
+                               place->image.layers[1].n);
+    /* By its ID, and by how the ID begins. */
+    CHECK_OK(image_store_find(place->store, image->id, &same));
+    CHECK(str_eq(same->id, image->id));
+    image_unref(TAKE(same));
+    CHECK_OK(image_store_find(place->store, str_sub(image->id, 7, 19), &same));
+    CHECK(str_eq(same->id, image->id));
+    CHECK_ERROR(image_store_find(place->store, STR("nginx:1.0"), &same), "image \"nginx:1.0\": not found");
+    CHECK_INT(count_files(place, "ingest"), 0);
+}
+
+TEST("runtime/images/store imports an OCI layout and finds the image by name and ID")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(import_oci, &place);
+    place_done(&place);
+}
+
+static void import_docker(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    OWNED(image_unrefp) struct image *image = NULL;
+
+    place->image.layers[0] = place->image.layers[2] = image_make_layer(place->arena, "a", "same");
+    place->image.layers[1] = image_make_layer(place->arena, "b", "other");
+    place->image.layer_count = 3;
+    image_make(place->arena, &place->image, "{}");
+    CHECK_OK(import_bytes(place, image_make_docker(place->arena, &place->image, "registry:5000/team/tool:v1", true),
+                          &names));
+    CHECK_STR(names.items[0], "registry:5000/team/tool:v1");
+    CHECK_OK(image_store_find(place->store, STR("registry:5000/team/tool:v1"), &image));
+    CHECK(str_eq(image->id, place->image.config_digest));
+    CHECK_INT(count_files(place, "layers"), 3);
+    /* The same again changes nothing; without a name it gets one by digest. */
+    CHECK_OK(import_bytes(place, image_make_docker(place->arena, &place->image, NULL, false), &names));
+    CHECK(str_has_prefix(names.items[0], STR("import@sha256:")));
+    CHECK_INT(count_files(place, "layers"), 3);
+}
+
+TEST("runtime/images/store imports docker archives, with layers that are links")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(import_docker, &place);
+    place_done(&place);
+}
+
+/* Changes one byte of the archive where `needle` is. */
+static struct str spoil(struct arena *arena, struct str archive, struct str needle)
+{
+    struct str copy = arena_str(arena, archive);
+    size_t at = str_find(copy, needle);
+
+    CHECK(at != SIZE_MAX);
+    ((char *)copy.p)[at] ^= 1;
+    return copy;
+}
+
+static void refuse_spoilt(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    struct images images;
+
+    make_two_layers(place, "{}");
+    struct str archive = image_make_oci(place->arena, &place->image, "nginx");
+
+    CHECK_ERROR(import_bytes(place, spoil(place->arena, archive, STR("upper")), &names), "unexpected content");
+    CHECK_ERROR(import_bytes(place, spoil(place->arena, archive, STR("amd64")), &names), "unexpected content");
+    CHECK_ERROR(import_bytes(place, str_sub(archive, 0, 700), &names), "");
+    CHECK_ERROR(import_bytes(place, STR("no archive at all"), &names), "");
+    CHECK_ERROR(import_bytes(place, image_make_layer(place->arena, "a", "b"), &names), "neither an OCI layout");
+    /* Docker's archives have no digests of layers but the diff IDs. */
+    archive = image_make_docker(place->arena, &place->image, "nginx", false);
+    CHECK_ERROR(import_bytes(place, spoil(place->arena, archive, STR("upper")), &names),
+                "wrong diff id calculated on extraction");
+    CHECK_OK(image_store_list(place->store, place->arena, &images));
+    CHECK_INT(images.len, 0);
+    CHECK_OK(image_store_collect(place->store));
+    CHECK_INT(count_files(place, "layers") + count_files(place, "blobs") + count_files(place, "ingest"), 0);
+}
+
+TEST("runtime/images/store refuses archives whose content is not what it says")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(refuse_spoilt, &place);
+    place_done(&place);
+}
+
+static void refuse_foreign(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+
+    place->image.layer_count = 0;
+    image_make(place->arena, &place->image, "{}");
+    struct str archive = image_make_docker(place->arena, &place->image, "a", false);
+    size_t at = str_find(archive, STR("\"architecture\":\""));
+
+    memcpy((char *)archive.p + at + 16, "vax78", 5);
+    CHECK_ERROR(import_bytes(place, archive, &names), "in the archive (1 for other platforms)");
+}
+
+TEST("runtime/images/store refuses images of other machines")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(refuse_foreign, &place);
+    place_done(&place);
+}
+
+static void remove_shared(void *arg)
+{
+    struct place *place = arg;
+    struct made_image other = {.layer_count = 1};
+    struct str_list names;
+    OWNED(image_unrefp) struct image *image = NULL;
+    struct snapshot_mount mount;
+    int64_t bytes, inodes;
+
+    make_two_layers(place, "{}");
+    other.layers[0] = place->image.layers[0]; /* the two share their lowest layer */
+    image_make(place->arena, &other, "{\"User\":\"root\"}");
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "nginx"), &names));
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &other, "other"), &names));
+    CHECK_INT(count_files(place, "layers"), 2);
+    CHECK_OK(image_store_usage(place->store, &bytes, &inodes));
+    CHECK_INT(inodes, 2 + 4);
+    CHECK(bytes >= 2 * 4096);
+    CHECK_OK(image_store_find(place->store, STR("nginx"), &image));
+    /* A container stands on nginx: its layers stay when the image goes. */
+    CHECK_OK(snapshots_prepare(image_store_snapshots(place->store), STR("c1"), image->chain_id, place->arena, &mount));
+    CHECK_OK(image_store_remove(place->store, STR("nginx")));
+    CHECK_OK(image_store_remove(place->store, STR("nginx"))); /* it is gone already: fine */
+    CHECK_INT(count_files(place, "layers"), 2);
+    CHECK_INT(count_files(place, "blobs"), 2);
+    CHECK_OK(snapshots_discard(image_store_snapshots(place->store), STR("c1")));
+    CHECK_OK(image_store_collect(place->store));
+    CHECK_INT(count_files(place, "layers"), 1);
+    CHECK_OK(image_store_remove(place->store, STR("other")));
+    CHECK_INT(count_files(place, "layers") + count_files(place, "chains") + count_files(place, "trash"), 0);
+}
+
+TEST("runtime/images/store removes what no image and no container needs any more")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(remove_shared, &place);
+    place_done(&place);
+}
+
+static void collect_later(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    int hold;
+
+    make_two_layers(place, "{}");
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "nginx"), &names));
+    CHECK_OK(snapshots_hold(image_store_snapshots(place->store), &hold));
+    CHECK_OK(image_store_remove(place->store, STR("nginx")));
+    CHECK_INT(count_files(place, "layers"), 2); /* somebody is adding an image that may need them */
+    close(hold);
+    place->image.layer_count = 0;
+    image_make(place->arena, &place->image, "{}");
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "empty"), &names));
+    CHECK_INT(count_files(place, "layers"), 0);
+}
+
+TEST("runtime/images/store collects later when images are being added")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(collect_later, &place);
+    place_done(&place);
+}
+
+static void survive(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    struct images images;
+    struct image_store *other;
+
+    make_two_layers(place, "{}");
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "nginx"), &names));
+    /* Another process sees it; what it removes is gone here too. */
+    CHECK_OK(image_store_open(str_of(place->directory), &other));
+    CHECK_OK(image_store_list(other, place->arena, &images));
+    CHECK_INT(images.len, 1);
+    CHECK_OK(image_store_remove(other, STR("nginx")));
+    CHECK_OK(image_store_list(place->store, place->arena, &images));
+    CHECK_INT(images.len, 0);
+    /* A power cut that took a layer, or half of a blob, leaves no image, and importing again makes it whole. */
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "nginx"), &names));
+    CHECK_INT(system(arena_printf(place->arena, "rm -r %s/layers/*; for f in %s/blobs/*; do : >$f; done",
+                                  place->directory, place->directory)
+                         .p),
+              0);
+    CHECK_OK(image_store_list(other, place->arena, &images));
+    CHECK_INT(images.len, 0);
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "nginx"), &names));
+    CHECK_OK(image_store_list(other, place->arena, &images));
+    CHECK_INT(images.len, 1);
+    CHECK_OK(image_store_collect(other));
+    CHECK_INT(count_files(place, "layers"), 2);
+    image_store_close(other);
+}
+
+TEST("runtime/images/store is shared by processes, and mends what a crash broke")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(survive, &place);
+    place_done(&place);
+}
+
+static void mount_many(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    OWNED(image_unrefp) struct image *image = NULL;
+    struct snapshot_mount mount, again;
+    struct snapshots *snapshots = image_store_snapshots(place->store);
+    struct str target = arena_printf(place->arena, "%s/target", place->directory);
+    int64_t bytes, inodes;
+
+    for (size_t i = 0; i < MADE_LAYERS_MAX; i++) {
+        place->image.layers[i] =
+            image_make_layer(place->arena, arena_printf(place->arena, "file%zu", i).p, i == 0 ? "lowest" : "more");
+    }
+    place->image.layer_count = MADE_LAYERS_MAX;
+    image_make(place->arena, &place->image, "{}");
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "many"), &names));
+    CHECK_OK(image_store_find(place->store, STR("many"), &image));
+    CHECK_OK(snapshots_prepare(snapshots, STR("c1"), image->chain_id, place->arena, &mount));
+    CHECK_OK(snapshots_prepare(snapshots, STR("c1"), image->chain_id, place->arena, &again));
+    CHECK_INT(mount.layer_count, MADE_LAYERS_MAX);
+    CHECK_ERROR(snapshots_prepare(snapshots, STR("c1"), STR(""), place->arena, &again), "on another image");
+    CHECK_ERROR(snapshots_prepare(snapshots, STR("../c1"), STR(""), place->arena, &again), "invalid container ID");
+    CHECK(mkdir(target.p, 0755) == 0);
+    CHECK_OK(snapshot_mount(&mount, target.p));
+    check_file(place, arena_printf(place->arena, "%s/file0", target.p).p, "lowest");
+    CHECK_INT(system(arena_printf(place->arena, "test $(ls %s | wc -l) = %d && printf changed > %s/file0 && "
+                                                "head -c 100000 /dev/zero > %s/new && rm %s/file1",
+                                  target.p, MADE_LAYERS_MAX, target.p, target.p, target.p)
+                         .p),
+              0);
+    CHECK_OK(snapshots_container_usage(snapshots, STR("c1"), &bytes, &inodes));
+    CHECK_INT(inodes, 4); /* the root, file0, new, and that file1 is gone */
+    CHECK(bytes >= 100000 && bytes < 200000);
+    CHECK(umount(target.p) == 0);
+    check_file(place, arena_printf(place->arena, "%s/file0", mount.upper.p).p, "changed");
+}
+
+TEST("runtime/images/snapshot mounts as many layers as there may be")
+{
+    struct place place;
+
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+        CHECK(!"needs a mount namespace of its own");
+    }
+    place_make(&place);
+    test_run_task(mount_many, &place);
+    place_done(&place);
+}
