@@ -102,7 +102,7 @@ static struct status *start(struct process *process)
 {
     const struct apiserver_options *options = &process->options;
 
-    if (options->trace_dir.n != 0) {
+    if (options->trace_dir.n != 0 && !trace_is_open()) {
         TRY(trace_open(arena_cstr(process->arena, options->trace_dir), "apiserver"));
     }
     TRY(open_tls(process));

@@ -73,6 +73,11 @@ static void put(char *to, size_t size, struct str text)
     memset(to + n, 0, size - n);
 }
 
+bool trace_is_open(void)
+{
+    return ring != NULL;
+}
+
 void trace_emit(const struct trace_span *span)
 {
     if (ring == NULL) {

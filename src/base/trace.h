@@ -60,6 +60,8 @@ bool trace_ring_is_good(const struct trace_ring *ring);
 
 /* Opens (or goes on with) the ring DIR/COMPONENT.ring. */
 MUST_USE struct status *trace_open(const char *directory, const char *component);
+/* A parent may have opened it before it forked. */
+bool trace_is_open(void);
 void trace_emit(const struct trace_span *span);
 const char *trace_step_name(enum trace_step step);
 const char *trace_step_lane(enum trace_step step);
