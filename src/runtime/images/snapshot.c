@@ -285,7 +285,7 @@ struct status *snapshots_add(struct snapshots *snapshots, struct str parent, str
                              const atomic_bool *is_cancelled)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
-    struct str chain_id = snapshot_chain_id(arena, parent, diff_id), path;
+    struct str chain_id = snapshot_chain_id(arena, parent, diff_id), path = {0};
     struct str_list below;
     struct unpack_result result = {0};
     struct chain_record record = {.parent = parent};
