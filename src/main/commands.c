@@ -5,6 +5,7 @@
 #include "main/server.h"
 #include "main/stop.h"
 #include "network/cni_main.h"
+#include "runtime/images/images_main.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const struct command commands[] = {
     {"server", server_main, "run a cluster on this machine"},
     {"stop", stop_main, "end that cluster and its containers"},
     {"apiserver", apiserver_main, "be the API server alone"},
+    {"images", images_main, "list, import, pull and remove the images of this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},
 };
