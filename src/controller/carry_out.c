@@ -1,6 +1,6 @@
 #include "controller/carry_out.h"
 
-#include "api/meta_v1.h"
+#include "schema/object.h"
 #include "base/mem.h"
 #include "base/task.h"
 #include "schema/type.h"
@@ -30,15 +30,16 @@ struct doing {
     struct event_recorder *recorder;
     const struct plan_action *action;
     struct aftermath *aftermath;
+    struct str revision; /* what the object has become; empty when it was not written */
     struct status *failure;
 };
 
 static void note_written(struct doing *doing, const struct object *result)
 {
     if (result != NULL) {
+        doing->revision = arena_str(doing->aftermath->arena, result->metadata.resource_version);
         *LIST_ADD(doing->aftermath->arena, &doing->aftermath->written) =
-            (struct written){.kind = doing->action->kind,
-                             .revision = arena_str(doing->aftermath->arena, result->metadata.resource_version)};
+            (struct written){.kind = doing->action->kind, .revision = doing->revision};
     }
 }
 
@@ -120,6 +121,17 @@ static void tell(struct doing *doing, struct arena *arena, const struct object *
     }
 }
 
+/* Nothing can be made in a namespace that is being deleted, and no later try will mend that. */
+static bool is_namespace_ending(const struct status *failure)
+{
+    for (size_t i = 0; i < failure->cause_count; i++) {
+        if (str_is(failure->causes[i].reason, "NamespaceTerminating")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void doing_run(void *arg)
 {
     struct doing *doing = arg;
@@ -131,7 +143,7 @@ static void doing_run(void *arg)
         note_written(doing, result);
     }
     tell(doing, arena, result);
-    if (doing->failure != NULL && doing->action->may_fail) {
+    if (doing->failure != NULL && (doing->action->may_fail || is_namespace_ending(doing->failure))) {
         status_freep(&doing->failure);
     }
 }
@@ -145,12 +157,14 @@ static void keep_failure(struct aftermath *aftermath, struct doing *doing)
     status_freep(&doing->failure);
 }
 
-/* Slow start: one, two, four, ... at once, until one fails. */
+/* Slow start: one, two, four, ... at once, until one fails. What is no creation is done all at once. */
 static void run_batch(const struct doing *model, const struct plan_action *actions, size_t count)
 {
     size_t done = 0;
 
-    for (size_t size = 1; done < count && model->aftermath->failure == NULL; size *= 2) {
+    size_t size = actions[0].verb == PLAN_CREATE ? 1 : count;
+
+    for (; done < count && model->aftermath->failure == NULL; size *= 2) {
         size_t now = MIN(size, count - done);
         struct doing *doings = mem_zalloc_array(now, sizeof(*doings));
         struct task_group group;
@@ -183,15 +197,13 @@ static size_t batch_length(const struct plan *plan, size_t from)
 }
 
 /* A later action on the same object carries the version that this one left. */
-static void pass_revision_on(const struct plan *plan, size_t at, const struct aftermath *aftermath)
+static void pass_revision_on(const struct plan *plan, size_t at, struct str revision)
 {
     const struct plan_action *action = &plan->items[at];
 
-    if ((action->verb != PLAN_UPDATE && action->verb != PLAN_PATCH) || aftermath->written.len == 0) {
+    if ((action->verb != PLAN_UPDATE && action->verb != PLAN_PATCH) || revision.n == 0) {
         return;
     }
-    struct str revision = aftermath->written.items[aftermath->written.len - 1].revision;
-
     for (size_t i = at + 1; i < plan->len; i++) {
         const struct plan_action *later = &plan->items[i];
 
@@ -209,9 +221,13 @@ void carry_out(struct client *client, struct event_recorder *recorder, const str
 {
     struct doing model = {.client = client, .recorder = recorder, .aftermath = aftermath};
 
-    for (size_t i = 0; i < plan->len && aftermath->failure == NULL;) {
+    for (size_t i = 0; i < plan->len;) {
         size_t count = batch_length(plan, i);
 
+        if (aftermath->failure != NULL && !plan->items[i].regardless) {
+            i += count;
+            continue;
+        }
         if (count > 1) {
             run_batch(&model, &plan->items[i], count);
         } else {
@@ -222,7 +238,7 @@ void carry_out(struct client *client, struct event_recorder *recorder, const str
             if (doing.failure != NULL) {
                 keep_failure(aftermath, &doing);
             } else {
-                pass_revision_on(plan, i, aftermath);
+                pass_revision_on(plan, i, doing.revision);
             }
         }
         i += count;

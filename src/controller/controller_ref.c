@@ -1,6 +1,8 @@
 #include "controller/controller_ref.h"
 
-#include "schema/selector.h"
+#include "base/buf.h"
+#include "schema/json.h"
+#include "schema/selectors.h"
 #include "schema/type.h"
 
 const struct meta_v1_owner_reference *controller_ref_find(const struct meta_v1_object_meta *metadata)
@@ -21,9 +23,7 @@ struct meta_v1_owner_reference controller_ref_to(struct arena *arena, const stru
 
     *yes = true;
     return (struct meta_v1_owner_reference){
-        .api_version = kind->group.n > 0
-                           ? arena_printf(arena, "%.*s/%.*s", STR_ARG(kind->group), STR_ARG(kind->version))
-                           : kind->version,
+        .api_version = kind->api_version,
         .kind = kind->kind,
         .name = owner->metadata.name,
         .uid = owner->metadata.uid,
@@ -79,7 +79,7 @@ struct object_pointers controller_ref_claim(struct plan *plan, const struct kind
     for (size_t i = 0; i < candidates.len; i++) {
         const struct object *object = candidates.items[i];
         const struct meta_v1_owner_reference *ref = controller_ref_find(&object->metadata);
-        bool matches = label_selector_matches(selector, &object->metadata.labels);
+        bool matches = label_selector_matches_map(selector, &object->metadata.labels);
 
         if (ref != NULL && !str_eq(ref->uid, owner->metadata.uid)) {
             continue; /* another's */

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CONTROLLER_REF_H
 #define CONTROLLER_CONTROLLER_REF_H
 
-#include "api/meta_v1.h"
+#include "schema/object.h"
 #include "controller/plan.h"
 #include "client/informer.h"
 

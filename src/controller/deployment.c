@@ -9,9 +9,8 @@
 #include "controller/deployment_rollout.h"
 #include "controller/deployment_status.h"
 #include "schema/type.h"
-#include "schema/equal.h"
 #include "schema/copy.h"
-#include "schema/selector.h"
+#include "schema/selectors.h"
 
 #include <stdlib.h>
 
@@ -23,6 +22,7 @@ struct pass {
     struct replica_sets all, old; /* oldest first; `old` without the new one */
     struct apps_v1_replica_set *new_set;
     struct deployment_progress progress;
+    bool is_over; /* nothing more can be done before what is planned has been */
 };
 
 static int by_age(const void *a, const void *b)
@@ -41,13 +41,14 @@ static int by_age(const void *a, const void *b)
 static struct status *claim_sets(struct pass *pass)
 {
     struct arena *arena = pass->plan->arena;
-    struct label_selector *selector;
+    struct label_selector selector;
 
     TRY(label_selector_of(arena, pass->deployment->spec.selector, &selector));
     struct object_pointers owned = controller_ref_claim(
-        pass->plan, &apps_v1_deployment_kind, (const struct object *)pass->deployment, selector,
+        pass->plan, &apps_v1_deployment_kind, (const struct object *)pass->deployment, &selector,
         &apps_v1_replica_set_kind,
-        world_in_namespace(pass->world, &apps_v1_replica_set_kind, pass->deployment->metadata.namespace));
+        world_claimable(pass->world, &apps_v1_replica_set_kind, pass->deployment->metadata.uid,
+                        pass->deployment->metadata.namespace));
 
     pass->all.items = ARENA_ARRAY(arena, struct apps_v1_replica_set *, owned.len);
     for (size_t i = 0; i < owned.len; i++) {
@@ -122,6 +123,7 @@ static void keep_history(struct pass *pass, int64_t revision)
                                 STR_ARG(wanted)));
     }
     if (deployment_condition_find(&pass->deployment->status, "Progressing") == NULL) {
+        pass->progress.status = "True";
         pass->progress.reason = "FoundNewReplicaSet";
         pass->progress.message = arena_printf(arena, "Found new replica set \"%.*s\"", STR_ARG(set->metadata.name));
     }
@@ -152,6 +154,7 @@ static void create_new_set(struct pass *pass, int64_t revision)
     plan_patch(pass->plan, &apps_v1_deployment_kind, pass->deployment,
                arena_printf(arena, "{\"metadata\":{\"annotations\":{\"" DEPLOYMENT_REVISION "\":\"%lld\"}}}",
                             (long long)revision));
+    pass->progress.status = "True";
     pass->progress.reason = "NewReplicaSetCreated";
     pass->progress.message = arena_printf(arena, "Created new replica set \"%.*s\"", STR_ARG(set->metadata.name));
     pass->all = with_new;
@@ -173,6 +176,7 @@ static bool name_collides(struct pass *pass)
     *count = (changed->status.collision_count ? *changed->status.collision_count : 0) + 1;
     changed->status.collision_count = count;
     plan_update_status(pass->plan, &apps_v1_deployment_kind, changed);
+    pass->is_over = true;
     return true;
 }
 
@@ -380,9 +384,11 @@ static void note_pause(struct pass *pass)
         return;
     }
     if (pass->deployment->spec.paused && !paused_before) {
+        pass->progress.status = "Unknown";
         pass->progress.reason = "DeploymentPaused";
         pass->progress.message = STR("Deployment is paused");
     } else if (!pass->deployment->spec.paused && paused_before) {
+        pass->progress.status = "Unknown";
         pass->progress.reason = "DeploymentResumed";
         pass->progress.message = STR("Deployment is resumed");
     }
@@ -442,7 +448,9 @@ static struct status *deployment_plan(const struct world *world, struct str key,
     } else {
         roll_out(&pass);
     }
-    write_status(&pass);
+    if (!pass.is_over) {
+        write_status(&pass);
+    }
     return NULL;
 }
 

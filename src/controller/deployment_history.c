@@ -3,9 +3,8 @@
 #include "base/buf.h"
 #include "controller/controller_ref.h"
 #include "schema/copy.h"
-#include "schema/equal.h"
 #include "schema/protobuf.h"
-#include "schema/str_map.h"
+#include "schema/map_of.h"
 #include "schema/type.h"
 
 #include <stdlib.h>
@@ -141,8 +140,8 @@ static bool annotate(struct arena *arena, struct meta_v1_object_meta *metadata, 
 static bool is_own_annotation(struct str name)
 {
     static const char *const own[] = {
-        "kubectl.kubernetes.io/last-applied-configuration", DEPLOYMENT_REVISION,     DEPLOYMENT_REVISION_HISTORY,
-        DEPLOYMENT_DESIRED_REPLICAS,                        DEPLOYMENT_MAX_REPLICAS, "deprecated.deployment.rollback.to",
+        "kubectl.kubernetes.io/last-applied-configuration", DEPLOYMENT_REVISION, DEPLOYMENT_REVISION_HISTORY,
+        DEPLOYMENT_DESIRED_REPLICAS, DEPLOYMENT_MAX_REPLICAS, "deprecated.deployment.rollback.to",
     };
 
     for (size_t i = 0; i < COUNT_OF(own); i++) {

@@ -2,7 +2,7 @@
 
 #include "base/attr.h"
 #include "base/mem.h"
-#include "schema/quantity.h"
+#include "schema/int_or_string.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +17,14 @@ int32_t rollout_wanted(const struct apps_v1_deployment *deployment)
     return deployment->spec.replicas ? *deployment->spec.replicas : 1;
 }
 
+/* What is absent, or neither number nor share, counts as 0. */
+static int32_t scaled(const struct int_or_string *value, int32_t total, bool round_up)
+{
+    int32_t result;
+
+    return value != NULL && int_or_string_scaled(value, total, round_up, &result) ? result : 0;
+}
+
 struct rollout_bounds rollout_bounds_of(const struct apps_v1_deployment *deployment)
 {
     const struct apps_v1_rolling_update_deployment *rolling = deployment->spec.strategy.rolling_update;
@@ -25,9 +33,8 @@ struct rollout_bounds rollout_bounds_of(const struct apps_v1_deployment *deploym
     if (!str_is(deployment->spec.strategy.type, "RollingUpdate") || rollout_wanted(deployment) == 0) {
         return bounds;
     }
-    bounds.max_surge = int_or_string_scaled(rolling ? rolling->max_surge : NULL, rollout_wanted(deployment), true);
-    bounds.max_unavailable =
-        int_or_string_scaled(rolling ? rolling->max_unavailable : NULL, rollout_wanted(deployment), false);
+    bounds.max_surge = scaled(rolling ? rolling->max_surge : NULL, rollout_wanted(deployment), true);
+    bounds.max_unavailable = scaled(rolling ? rolling->max_unavailable : NULL, rollout_wanted(deployment), false);
     if (bounds.max_surge == 0 && bounds.max_unavailable == 0) {
         bounds.max_unavailable = 1; /* validation forbids it, rounding can still give it */
     }
@@ -126,7 +133,7 @@ bool rollout_scale_down_old(const struct apps_v1_deployment *deployment, const s
     return changed;
 }
 
-/* Orders sets for the hand-out of a scale-up (newest first of equal size) or scale-down (oldest first), largest first. */
+/* Orders sets for the hand-out, largest first; of equal size the newest when more are wanted, else the oldest. */
 struct share {
     size_t place;
     int32_t size;

@@ -212,7 +212,8 @@ struct apps_v1_deployment_status deployment_status(struct arena *arena, const st
         return status;
     }
     if (progress->reason != NULL && has_deadline(deployment)) {
-        condition_set(arena, &status, "Progressing", "True", progress->reason, progress->message, progress->now);
+        condition_set(arena, &status, "Progressing", progress->status, progress->reason, progress->message,
+                      progress->now);
     }
     if (has_deadline(deployment) && !deployment->spec.paused) {
         set_progressing(arena, deployment, &status, new_set, progress->now);

@@ -7,8 +7,9 @@
 /* What the pass has found out for the conditions. */
 struct deployment_progress {
     int64_t now; /* ns since 1970 */
-    /* A reason and message to set on Progressing=True when something was done to the new set (found, created). */
-    const char *reason;
+    /* What to set on Progressing when something was done (a set found or created, a pause begun or ended).
+     * NULL: nothing. */
+    const char *status, *reason;
     struct str message;
     bool create_failed; /* ReplicaFailure=True and Progressing=False, FailedCreate, with `message` */
 };

@@ -2,24 +2,21 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/task.h"
+#include "client/work_queue.h"
 #include "controller/carry_out.h"
 #include "controller/controller_ref.h"
+#include "controller/watched.h"
 #include "schema/type.h"
 
 #include <stdlib.h>
 
-enum { WORKERS = 5, CONTROLLERS_MAX = 32, INFORMERS_MAX = 64 };
+enum { WORKERS = 5, CONTROLLERS_MAX = 48 };
 
 /* After this long a write that the informers have not shown is given up on (stock: ExpectationsTimeout). */
 #define SEEN_WITHIN (300 * ENV_SECOND)
-
-struct watched {
-    struct informer *informer;
-    const struct kind *kind;
-    int by_controller, by_namespace; /* numbers of the indexes */
-};
 
 /* One controller at work. */
 struct runner {
@@ -32,8 +29,8 @@ struct runner {
 
 struct engine {
     struct client *client;
-    struct watched watched[INFORMERS_MAX];
-    size_t watched_count;
+    struct arena *arena; /* subscriptions */
+    struct watched_kinds *kinds;
     struct runner *runners[CONTROLLERS_MAX];
     size_t runner_count;
     struct task_group tasks;
@@ -51,44 +48,10 @@ struct engine *engine_new(struct client *client)
     struct engine *engine = MEM_NEW(struct engine);
 
     engine->client = client;
+    engine->arena = arena_new();
+    engine->kinds = watched_kinds_new(client);
     task_group_init(&engine->tasks);
     return engine;
-}
-
-static struct watched *watched_find(const struct engine *engine, const struct kind *kind)
-{
-    for (size_t i = 0; i < engine->watched_count; i++) {
-        if (engine->watched[i].kind == kind) {
-            return (struct watched *)(uintptr_t)&engine->watched[i];
-        }
-    }
-    return NULL;
-}
-
-static struct watched *watched_get(struct engine *engine, const struct kind *kind)
-{
-    struct watched *watched = watched_find(engine, kind);
-
-    if (watched != NULL) {
-        return watched;
-    }
-    if (engine->watched_count == INFORMERS_MAX) {
-        mem_die("too many kinds are watched");
-    }
-    watched = &engine->watched[engine->watched_count++];
-    watched->kind = kind;
-    watched->informer = informer_new(engine->client, kind, STR(""), NULL);
-    watched->by_controller = informer_add_index(watched->informer, informer_index_by_controller);
-    watched->by_namespace = informer_add_index(watched->informer, informer_index_by_namespace);
-    return watched;
-}
-
-static struct str key_of(struct arena *arena, const struct object *object)
-{
-    if (object->metadata.namespace.n == 0) {
-        return object->metadata.name;
-    }
-    return arena_printf(arena, "%.*s/%.*s", STR_ARG(object->metadata.namespace), STR_ARG(object->metadata.name));
 }
 
 /* The object itself when it is of the reconciled kind, else its controller. */
@@ -98,16 +61,14 @@ static void map_default(const struct subscription *subscription, const struct ob
     const struct kind *kind = subscription->runner->controller->kind;
 
     if (subscription->kind == kind) {
-        *LIST_ADD(arena, ret) = key_of(arena, object);
+        *LIST_ADD(arena, ret) = world_key(arena, object->metadata.namespace, object->metadata.name);
         return;
     }
     const struct meta_v1_owner_reference *owner = controller_ref_find(&object->metadata);
 
     if (owner != NULL && str_eq(owner->kind, kind->kind)) {
         *LIST_ADD(arena, ret) =
-            kind->namespaced
-                ? arena_printf(arena, "%.*s/%.*s", STR_ARG(object->metadata.namespace), STR_ARG(owner->name))
-                : owner->name;
+            world_key(arena, kind->namespaced ? object->metadata.namespace : STR(""), owner->name);
     }
 }
 
@@ -115,7 +76,8 @@ static void subscription_tell(void *arg, const void *old, const void *new)
 {
     struct subscription *subscription = arg;
     OWNED(arena_freep) struct arena *arena = arena_new();
-    struct world world = {.engine = subscription->runner->engine, .now = env_wall(), .arena = arena};
+    struct world_view view = {.kinds = subscription->runner->engine->kinds};
+    struct world world = {.reader = &watched_reader, .source = &view, .now = env_wall(), .arena = arena};
     struct str_list keys = {0};
     const void *objects[] = {old, new}; /* the old one too: an owner that changed must hear of it */
 
@@ -137,10 +99,10 @@ static void subscription_tell(void *arg, const void *old, const void *new)
 
 static void subscribe(struct runner *runner, const struct kind *kind, controller_map_fn *map)
 {
-    struct subscription *subscription = MEM_NEW(struct subscription);
+    struct subscription *subscription = ARENA_NEW(runner->engine->arena, struct subscription);
 
     *subscription = (struct subscription){runner, kind, map};
-    informer_on_change(watched_get(runner->engine, kind)->informer, subscription_tell, subscription);
+    informer_on_change(watched_kinds_get(runner->engine->kinds, kind), subscription_tell, subscription);
 }
 
 void engine_add(struct engine *engine, const struct controller *controller)
@@ -166,50 +128,62 @@ static void wait_seen(struct runner *runner, const struct aftermath *after)
 
     LIST_EACH(written, &after->written)
     {
-        struct watched *watched = watched_find(runner->engine, written->kind);
+        struct informer *informer = watched_kinds_find(runner->engine->kinds, written->kind);
 
-        if (watched == NULL) {
+        if (informer == NULL) {
             continue;
         }
         if (written->uid.n > 0) {
-            informer_wait_deleting(watched->informer, written->key, written->uid, deadline);
+            informer_wait_deleting(informer, written->key, written->uid, deadline);
         } else {
-            informer_wait_revision(watched->informer, written->revision, deadline);
+            informer_wait_revision(informer, written->revision, deadline);
         }
     }
 }
 
-static void work_on(struct runner *runner, struct str key)
+/* Decides, and carries out what was decided. The status is the caller's. */
+static struct status *pass(struct runner *runner, struct str key, const struct aftermath *before,
+                           struct aftermath *after)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
-    struct aftermath *before = map_remove(&runner->after, key);
-
-    if (before != NULL) {
-        wait_seen(runner, before);
-    }
-    struct world world = {.engine = runner->engine, .now = env_wall(), .arena = arena};
+    struct world_view view = {.kinds = runner->engine->kinds, .remember = true};
+    struct world world = {.reader = &watched_reader, .source = &view, .now = env_wall(), .arena = arena};
+    struct plan plan = {.arena = arena};
 
     if (before != NULL) {
         world.failure = before->failure;
         world.failed_verb = before->failed_verb;
     }
-    struct plan plan = {.arena = arena};
-    struct aftermath *after = aftermath_new();
-    struct status *failure = runner->controller->plan(&world, key, &plan);
-
-    if (failure == NULL) {
-        carry_out(runner->engine->client, runner->recorder, &plan, after);
-        failure = status_copy(after->failure);
-    }
-    aftermath_free(before);
-    map_set(&runner->after, key, after);
+    TRY(runner->controller->plan(&world, key, &plan));
     if (plan.requeue_after > 0) {
         work_queue_add_after(runner->queue, key, plan.requeue_after);
     }
+    if (plan.len == 0) {
+        return NULL;
+    }
+    world_view_hold(&view, arena); /* the plan borrows from what was read, and carrying it out parks */
+    carry_out(runner->engine->client, runner->recorder, &plan, after);
+    world_view_release(&view);
+    return after->failure != NULL ? status_copy(after->failure) : NULL;
+}
+
+static void work_on(struct runner *runner, struct str key)
+{
+    struct aftermath *before = map_remove(&runner->after, key);
+    struct aftermath *after = aftermath_new();
+
+    if (before != NULL) {
+        wait_seen(runner, before);
+    }
+    struct status *failure = pass(runner, key, before, after);
+
+    aftermath_free(before);
+    if (after->written.len > 0 || after->failure != NULL) {
+        map_set(&runner->after, key, after);
+    } else {
+        aftermath_free(after);
+    }
     if (failure == NULL) {
-        if (after->written.len == 0) {
-            aftermath_free(map_remove(&runner->after, key));
-        }
         work_queue_forget(runner->queue, key);
         work_queue_done(runner->queue, key);
         return;
@@ -221,14 +195,28 @@ static void work_on(struct runner *runner, struct str key)
     work_queue_retry(runner->queue, key);
 }
 
+/* Parks until the informers of all that the controller reads are complete; false when cancelled. */
+static bool wait_synced(struct runner *runner)
+{
+    const struct controller *controller = runner->controller;
+
+    if (!informer_wait_synced(watched_kinds_find(runner->engine->kinds, controller->kind))) {
+        return false;
+    }
+    for (size_t i = 0; i < COUNT_OF(controller->watches) && controller->watches[i].kind != NULL; i++) {
+        if (!informer_wait_synced(watched_kinds_find(runner->engine->kinds, controller->watches[i].kind))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void runner_work(void *arg)
 {
     struct runner *runner = arg;
 
-    for (size_t i = 0; i < runner->engine->watched_count; i++) {
-        if (!informer_wait_synced(runner->engine->watched[i].informer)) {
-            return;
-        }
+    if (!wait_synced(runner)) {
+        return;
     }
     for (;;) {
         OWNED(arena_freep) struct arena *arena = arena_new();
@@ -243,9 +231,7 @@ static void runner_work(void *arg)
 
 void engine_run(struct engine *engine)
 {
-    for (size_t i = 0; i < engine->watched_count; i++) {
-        informer_start(engine->watched[i].informer);
-    }
+    watched_kinds_start(engine->kinds);
     for (size_t i = 0; i < engine->runner_count; i++) {
         int workers = engine->runners[i]->controller->workers;
 
@@ -253,7 +239,8 @@ void engine_run(struct engine *engine)
             task_group_spawn(&engine->tasks, engine->runners[i]->controller->name, runner_work, engine->runners[i]);
         }
     }
-    while (task_park(TASK_FOREVER) || !task_is_cancelled()) {
+    while (!task_is_cancelled()) {
+        task_park(TASK_FOREVER);
     }
     task_group_cancel(&engine->tasks);
 }
@@ -276,53 +263,10 @@ void engine_free(struct engine *engine)
     if (engine == NULL) {
         return;
     }
-    for (size_t i = 0; i < engine->watched_count; i++) {
-        informer_free(engine->watched[i].informer);
-    }
+    watched_kinds_free(engine->kinds);
     for (size_t i = 0; i < engine->runner_count; i++) {
         runner_free(engine->runners[i]);
     }
+    arena_free(engine->arena);
     free(engine);
-}
-
-struct informer *engine_informer(const struct engine *engine, const struct kind *kind)
-{
-    const struct watched *watched = watched_find(engine, kind);
-
-    return watched != NULL ? watched->informer : NULL;
-}
-
-/* A decider that reads a kind nobody watches is a programmer's error. */
-static const struct watched *watched_must(const struct world *world, const struct kind *kind)
-{
-    const struct watched *watched = watched_find(world->engine, kind);
-
-    if (watched == NULL) {
-        mem_die("a controller reads a kind that it does not watch");
-    }
-    return watched;
-}
-
-struct object_pointers world_owned(const struct world *world, const struct kind *kind, struct str uid)
-{
-    const struct watched *watched = watched_must(world, kind);
-
-    return informer_find_by(watched->informer, watched->by_controller, uid, world->arena);
-}
-
-struct object_pointers world_in_namespace(const struct world *world, const struct kind *kind, struct str namespace)
-{
-    const struct watched *watched = watched_must(world, kind);
-
-    return informer_find_by(watched->informer, watched->by_namespace, namespace, world->arena);
-}
-
-struct object_pointers world_all(const struct world *world, const struct kind *kind)
-{
-    return informer_all(watched_must(world, kind)->informer, world->arena);
-}
-
-const void *world_find(const struct world *world, const struct kind *kind, struct str key)
-{
-    return informer_find_key(watched_must(world, kind)->informer, key);
 }

@@ -1,6 +1,6 @@
 #include "controller/plan.h"
 
-#include "api/meta_v1.h"
+#include "schema/object.h"
 
 #include <stdarg.h>
 
@@ -40,7 +40,7 @@ void plan_update(struct plan *plan, const struct kind *kind, const void *object)
 
 void plan_update_status(struct plan *plan, const struct kind *kind, const void *object)
 {
-    add(plan, PLAN_UPDATE_STATUS, kind, object);
+    add(plan, PLAN_UPDATE_STATUS, kind, object)->regardless = true;
 }
 
 void plan_patch(struct plan *plan, const struct kind *kind, const void *object, struct str merge_patch)

@@ -1,8 +1,7 @@
 /* What a controller has decided to do, as data: an ordered list of actions on the API.
  *
- * Deciders add actions, controller/engine.c carries them out, tests read them. Everything lives in the plan's arena.
- * Objects given to a plan live until it has been
- * carried out. */
+ * Deciders add actions, controller/carry_out.c carries them out, tests read them. Everything lives in the plan's arena
+ * or is borrowed from the world's objects, which live until the plan has been carried out. */
 #ifndef CONTROLLER_PLAN_H
 #define CONTROLLER_PLAN_H
 
@@ -33,9 +32,10 @@ struct plan_action {
     struct str propagation;     /* of a delete */
     const char *event_type, *event_reason;
     struct str event_message;
-    int batch; /* creates or deletes with one number above 0 run in slow-start batches: 1, 2, 4, ... at once; the first
-                  failure ends that batch and skips the rest */
+    int batch; /* neighbours with one number above 0 run beside each other: creates in slow start (1, 2, 4, ... at once;
+                  a failure ends it and skips the rest), others all at once */
     bool may_fail; /* a failure (such as "not found") does not make the key come again */
+    bool regardless; /* carried out although an earlier action failed */
     struct plan_note note;
 };
 
@@ -47,11 +47,12 @@ struct plan {
 };
 
 void plan_create(struct plan *plan, const struct kind *kind, const void *object);
+/* An update already planned for the very same object is not added again: it is written as it is when the plan is
+ * carried out, so an object that the plan owns may be changed after its update was planned. */
 void plan_update(struct plan *plan, const struct kind *kind, const void *object);
+/* Carried out regardless of what failed before. */
 void plan_update_status(struct plan *plan, const struct kind *kind, const void *object);
 void plan_patch(struct plan *plan, const struct kind *kind, const void *object, struct str merge_patch);
-/* Updates already planned for the very same object are not added again: it is written as it is when the plan is carried
- * out, so an object that the plan owns may be changed after its update was planned. */
 /* With the object's UID as precondition. */
 void plan_delete(struct plan *plan, const struct kind *kind, const void *object);
 void plan_event(struct plan *plan, const struct kind *kind, const void *object, const char *type, const char *reason,

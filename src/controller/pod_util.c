@@ -2,12 +2,16 @@
 
 #include "base/attr.h"
 #include "base/env.h"
-#include "schema/str_map.h"
+#include "schema/map_of.h"
+
+bool pod_is_finished(const struct core_v1_pod *pod)
+{
+    return str_is(pod->status.phase, "Succeeded") || str_is(pod->status.phase, "Failed");
+}
 
 bool pod_is_active(const struct core_v1_pod *pod)
 {
-    return !str_is(pod->status.phase, "Succeeded") && !str_is(pod->status.phase, "Failed") &&
-           pod->metadata.deletion_timestamp == NULL;
+    return !pod_is_finished(pod) && pod->metadata.deletion_timestamp == NULL;
 }
 
 const struct core_v1_pod_condition *pod_condition_find(const struct core_v1_pod *pod, const char *type)
@@ -65,6 +69,17 @@ static int64_t deletion_cost(const struct core_v1_pod *pod)
                : 0;
 }
 
+static bool is_sidecar(const struct core_v1_pod *pod, struct str name)
+{
+    LIST_EACH(container, &pod->spec.init_containers)
+    {
+        if (str_eq(container->name, name)) {
+            return container->restart_policy != NULL && str_is(*container->restart_policy, "Always");
+        }
+    }
+    return false;
+}
+
 static int32_t max_restarts(const struct core_v1_pod *pod)
 {
     int32_t most = 0;
@@ -76,18 +91,51 @@ static int32_t max_restarts(const struct core_v1_pod *pod)
     return most;
 }
 
-static int64_t ready_since(const struct core_v1_pod *pod)
+static int32_t max_sidecar_restarts(const struct core_v1_pod *pod)
+{
+    int32_t most = 0;
+
+    LIST_EACH(container, &pod->status.init_container_statuses)
+    {
+        most = is_sidecar(pod, container->name) ? MAX(most, container->restart_count) : most;
+    }
+    return most;
+}
+
+static struct timestamp ready_since(const struct core_v1_pod *pod)
 {
     const struct core_v1_pod_condition *ready = pod_condition_find(pod, "Ready");
 
-    return ready != NULL && ready->last_transition_time.is_set ? ready->last_transition_time.seconds : INT64_MAX;
+    return ready != NULL && str_is(ready->status, "True") ? ready->last_transition_time : (struct timestamp){0};
 }
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* The power of two of an age; -1 for none. */
+static int magnitude(struct timestamp since, int64_t now)
+{
+    int64_t age = now - since.seconds * ENV_SECOND;
+
+    return age <= 0 ? -1 : 63 - __builtin_clzll((unsigned long long)age);
+}
+
+/* Younger first; 2: of one magnitude, so that which goes is left to chance. */
+static int younger_first(struct timestamp a, struct timestamp b, int64_t now)
+{
+    if (a.is_set == b.is_set && a.seconds == b.seconds) {
+        return 0;
+    }
+    if (now == 0 || !a.is_set || !b.is_set) {
+        return a.is_set && b.is_set ? ORDER(b.seconds, a.seconds) : a.is_set ? 1 : -1;
+    }
+    int order = magnitude(a, now) - magnitude(b, now);
+
+    return order == 0 ? 2 : ORDER(order, 0);
+}
+
 int pod_deletion_order(const void *first, const void *second)
 {
-    const struct core_v1_pod_ranked *x = first, *y = second;
+    const struct pod_ranked *x = first, *y = second;
     const struct core_v1_pod *a = x->pod, *b = y->pod;
     int order;
 
@@ -98,14 +146,11 @@ int pod_deletion_order(const void *first, const void *second)
         (order = ORDER(y->same_node, x->same_node)) != 0) {
         return order;
     }
-    if (pod_is_ready(a) && (order = ORDER(ready_since(b), ready_since(a))) != 0) {
-        return order; /* younger service first */
-    }
-    if ((order = ORDER(max_restarts(b), max_restarts(a))) != 0) {
-        return order;
-    }
-    if ((order = ORDER(b->metadata.creation_timestamp.seconds, a->metadata.creation_timestamp.seconds)) != 0) {
-        return order;
+    if ((pod_is_ready(a) && (order = younger_first(ready_since(a), ready_since(b), x->now)) != 0) ||
+        (order = ORDER(max_restarts(b), max_restarts(a))) != 0 ||
+        (order = ORDER(max_sidecar_restarts(b), max_sidecar_restarts(a))) != 0 ||
+        (order = younger_first(a->metadata.creation_timestamp, b->metadata.creation_timestamp, x->now)) != 0) {
+        return order == 2 ? str_cmp(a->metadata.uid, b->metadata.uid) : order;
     }
     return str_cmp(a->metadata.uid, b->metadata.uid); /* so that one cluster gives one order */
 }

@@ -6,9 +6,8 @@
 #include "controller/controller_ref.h"
 #include "controller/pod_util.h"
 #include "schema/copy.h"
-#include "schema/equal.h"
-#include "schema/selector.h"
-#include "schema/str_map.h"
+#include "schema/selectors.h"
+#include "schema/map_of.h"
 #include "schema/type.h"
 
 #include <stdlib.h>
@@ -43,11 +42,13 @@ static struct core_v1_pod *pod_of(struct arena *arena, const struct apps_v1_repl
     return pod;
 }
 
+enum { CREATIONS = 1, DELETIONS }; /* batches */
+
 static void create_pods(struct plan *plan, const struct apps_v1_replica_set *set, int32_t count)
 {
     for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
         plan_create(plan, &core_v1_pod_kind, pod_of(plan->arena, set));
-        plan_last(plan)->batch = 1;
+        plan_last(plan)->batch = CREATIONS;
         plan_last(plan)->note = (struct plan_note){
             .kind = &apps_v1_replica_set_kind,
             .about = set,
@@ -59,7 +60,31 @@ static void create_pods(struct plan *plan, const struct apps_v1_replica_set *set
     }
 }
 
-/* How many pods of the whole Deployment are on each node: crowded nodes are thinned out first. */
+/* The active pods of this set and of all other sets of its owner: crowded nodes are thinned out first. */
+static struct pods related_pods(const struct world *world, const struct apps_v1_replica_set *set)
+{
+    const struct meta_v1_owner_reference *owner = controller_ref_find(&set->metadata);
+    struct object_pointers sets = {0};
+    struct pods related = {0};
+
+    if (owner != NULL) {
+        sets = world_owned(world, &apps_v1_replica_set_kind, owner->uid);
+    } else {
+        *LIST_ADD(world->arena, &sets) = set;
+    }
+    for (size_t i = 0; i < sets.len; i++) {
+        const struct object *one = sets.items[i];
+        struct object_pointers pods = world_owned(world, &core_v1_pod_kind, one->metadata.uid);
+
+        for (size_t n = 0; n < pods.len; n++) {
+            if (pod_is_active(pods.items[n])) {
+                *LIST_ADD(world->arena, &related) = pods.items[n];
+            }
+        }
+    }
+    return related;
+}
+
 static int32_t pods_on_node(const struct pods *pods, struct str node)
 {
     int32_t count = 0;
@@ -71,21 +96,22 @@ static int32_t pods_on_node(const struct pods *pods, struct str node)
     return count;
 }
 
-static void delete_pods(struct plan *plan, const struct apps_v1_replica_set *set, const struct pods *active,
-                        int32_t count)
+static void delete_pods(const struct world *world, struct plan *plan, const struct apps_v1_replica_set *set,
+                        const struct pods *active, int32_t count)
 {
-    struct core_v1_pod_ranked *ranked = ARENA_ARRAY(plan->arena, struct core_v1_pod_ranked, active->len);
+    struct pod_ranked *ranked = ARENA_ARRAY(plan->arena, struct pod_ranked, active->len);
+    struct pods related = related_pods(world, set);
 
     for (size_t i = 0; i < active->len; i++) {
-        ranked[i] = (struct core_v1_pod_ranked){active->items[i],
-                                                pods_on_node(active, active->items[i]->spec.node_name)};
+        ranked[i] = (struct pod_ranked){active->items[i], pods_on_node(&related, active->items[i]->spec.node_name),
+                                        world->now};
     }
     if ((size_t)count < active->len) {
         qsort(ranked, active->len, sizeof(*ranked), pod_deletion_order);
     }
     for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
         plan_delete(plan, &core_v1_pod_kind, ranked[i].pod);
-        plan_last(plan)->may_fail = true;
+        plan_last(plan)->batch = DELETIONS;
         plan_last(plan)->note = (struct plan_note){
             .kind = &apps_v1_replica_set_kind,
             .about = set,
@@ -170,38 +196,53 @@ static void plan_status(const struct world *world, struct plan *plan, const stru
     plan_update_status(plan, &apps_v1_replica_set_kind, changed);
 }
 
+static int32_t terminating_of(const struct world *world, const struct apps_v1_replica_set *set)
+{
+    struct object_pointers owned = world_owned(world, &core_v1_pod_kind, set->metadata.uid);
+    int32_t count = 0;
+
+    for (size_t i = 0; i < owned.len; i++) {
+        const struct core_v1_pod *pod = owned.items[i];
+
+        count += pod->metadata.deletion_timestamp != NULL && !pod_is_finished(pod);
+    }
+    return count;
+}
+
+static struct object_pointers active_of(struct arena *arena, struct object_pointers pods)
+{
+    struct object_pointers active = {ARENA_ARRAY(arena, const void *, pods.len), 0};
+
+    for (size_t i = 0; i < pods.len; i++) {
+        if (pod_is_active(pods.items[i])) {
+            active.items[active.len++] = pods.items[i];
+        }
+    }
+    return active;
+}
+
 static struct status *replicaset_plan(const struct world *world, struct str key, struct plan *plan)
 {
     const struct apps_v1_replica_set *set = world_find(world, &apps_v1_replica_set_kind, key);
-    struct label_selector *selector;
-    int32_t terminating = 0;
+    struct label_selector selector;
 
     if (set == NULL) {
         return NULL;
     }
     TRY(label_selector_of(plan->arena, set->spec.selector, &selector));
-    struct object_pointers owned =
-        controller_ref_claim(plan, &apps_v1_replica_set_kind, (const struct object *)set, selector, &core_v1_pod_kind,
-                             world_in_namespace(world, &core_v1_pod_kind, set->metadata.namespace));
-    struct pods active = {ARENA_ARRAY(plan->arena, const struct core_v1_pod *, owned.len), 0};
-
-    for (size_t i = 0; i < owned.len; i++) {
-        const struct core_v1_pod *pod = owned.items[i];
-
-        if (pod_is_active(pod)) {
-            active.items[active.len++] = pod;
-        }
-        terminating += pod->metadata.deletion_timestamp != NULL && !str_is(pod->status.phase, "Succeeded") &&
-                       !str_is(pod->status.phase, "Failed");
-    }
+    struct object_pointers owned = controller_ref_claim(
+        plan, &apps_v1_replica_set_kind, (const struct object *)set, &selector, &core_v1_pod_kind,
+        active_of(plan->arena,
+                  world_claimable(world, &core_v1_pod_kind, set->metadata.uid, set->metadata.namespace)));
+    struct pods active = {(const struct core_v1_pod **)owned.items, owned.len};
     int32_t missing = wanted_of(set) - (int32_t)active.len;
 
     if (set->metadata.deletion_timestamp == NULL && missing > 0) {
         create_pods(plan, set, missing);
     } else if (set->metadata.deletion_timestamp == NULL && missing < 0) {
-        delete_pods(plan, set, &active, -missing);
+        delete_pods(world, plan, set, &active, -missing);
     }
-    plan_status(world, plan, set, &active, terminating);
+    plan_status(world, plan, set, &active, terminating_of(world, set));
     return NULL;
 }
 
@@ -214,7 +255,7 @@ static void map_pod(const struct world *world, const void *object, struct str_li
     if (owner != NULL) {
         if (str_is(owner->kind, "ReplicaSet")) {
             *LIST_ADD(world->arena, ret) =
-                arena_printf(world->arena, "%.*s/%.*s", STR_ARG(pod->metadata.namespace), STR_ARG(owner->name));
+                world_key(world->arena, pod->metadata.namespace, owner->name);
         }
         return;
     }
@@ -224,7 +265,7 @@ static void map_pod(const struct world *world, const void *object, struct str_li
         const struct object *set = sets.items[i];
 
         *LIST_ADD(world->arena, ret) =
-            arena_printf(world->arena, "%.*s/%.*s", STR_ARG(pod->metadata.namespace), STR_ARG(set->metadata.name));
+            world_key(world->arena, pod->metadata.namespace, set->metadata.name);
     }
 }
 

@@ -1,0 +1,43 @@
+/* The informers of all kinds that some controller watches, one a kind, and a world read from them. For engine.c. */
+#ifndef CONTROLLER_WATCHED_H
+#define CONTROLLER_WATCHED_H
+
+#include "controller/world.h"
+
+struct watched_kinds;
+
+/* Borrows the client. */
+struct watched_kinds *watched_kinds_new(struct client *client);
+/* The kind's informer, made if there is none yet: before watched_kinds_start(). */
+struct informer *watched_kinds_get(struct watched_kinds *kinds, const struct kind *kind);
+/* NULL when nobody watches the kind. */
+struct informer *watched_kinds_find(const struct watched_kinds *kinds, const struct kind *kind);
+void watched_kinds_start(struct watched_kinds *kinds);
+/* Parks. */
+void watched_kinds_free(struct watched_kinds *kinds);
+
+/* One look at them, the source of a struct world with watched_reader. Objects read are borrowed until the next park;
+ * with `remember` those of the pass can be held on to across parks. */
+struct world_view {
+    const struct watched_kinds *kinds;
+    bool remember;
+    struct {
+        struct seen {
+            struct informer *informer;
+            const struct object *object;
+        } *items;
+        size_t len;
+    } seen; /* in the arena of the world */
+    struct {
+        struct cached **items;
+        size_t len;
+    } held;
+};
+
+extern const struct world_reader watched_reader;
+
+/* Before the first park of the pass. */
+void world_view_hold(struct world_view *view, struct arena *arena);
+void world_view_release(struct world_view *view);
+
+#endif

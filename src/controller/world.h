@@ -1,0 +1,47 @@
+/* What deciders may read: the objects of the kinds that their controller watches, as the informers show them, and the
+ * time of the pass. A test gives a world of its own making (world_reader). */
+#ifndef CONTROLLER_WORLD_H
+#define CONTROLLER_WORLD_H
+
+#include "client/informer.h"
+#include "controller/plan.h"
+
+enum world_index {
+    WORLD_ALL,           /* no key */
+    WORLD_BY_NAMESPACE,  /* key: the namespace */
+    WORLD_BY_CONTROLLER, /* key: the UID of the controlling owner */
+    WORLD_ORPHANS,       /* key: the namespace; those without a controlling owner */
+};
+
+struct world_reader {
+    const void *(*find)(void *source, const struct kind *kind, struct str key, struct arena *arena);
+    struct object_pointers (*list)(void *source, const struct kind *kind, enum world_index index,
+                                   struct str key, struct arena *arena);
+};
+
+struct world {
+    const struct world_reader *reader;
+    void *source; /* the reader's own */
+    int64_t now;        /* env_wall() at the start of the pass */
+    struct arena *arena;
+    /* What went wrong when this key's last plan was carried out; NULL when nothing did. */
+    const struct status *failure;
+    enum plan_verb failed_verb;
+};
+
+/* The object under "NAMESPACE/NAME", or "NAME" when its kind has no namespaces; NULL when absent. Objects are borrowed
+ * for the pass. */
+const void *world_find(const struct world *world, const struct kind *kind, struct str key);
+const void *world_find_in(const struct world *world, const struct kind *kind, struct str namespace, struct str name);
+struct object_pointers world_all(const struct world *world, const struct kind *kind);
+struct object_pointers world_in_namespace(const struct world *world, const struct kind *kind, struct str namespace);
+/* Those whose controller is the object with that UID. */
+struct object_pointers world_owned(const struct world *world, const struct kind *kind, struct str uid);
+/* The same, and those of the namespace that nobody controls: what an owner may claim. */
+struct object_pointers world_claimable(const struct world *world, const struct kind *kind, struct str uid,
+                                       struct str namespace);
+
+/* "NAMESPACE/NAME", or "NAME" without a namespace. */
+struct str world_key(struct arena *arena, struct str namespace, struct str name);
+
+#endif
