@@ -200,10 +200,11 @@ bool http_query_next(struct arena *arena, struct str *rest, struct str *ret_name
 
 bool http_query_find(struct arena *arena, struct str query, struct str name, struct str *ret_value)
 {
-    struct str at;
+    struct str at, value;
 
-    for (struct str rest = query; http_query_next(arena, &rest, &at, ret_value);) {
+    for (struct str rest = query; http_query_next(arena, &rest, &at, &value);) {
         if (str_eq(at, name)) {
+            *ret_value = value;
             return true;
         }
     }
