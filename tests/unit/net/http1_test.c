@@ -357,6 +357,8 @@ TEST("net/http/unescapes paths and queries")
     CHECK_ERROR(http_unescape(arena, STR("%zzz"), false, &got), "invalid URL escape \"%zz\"");
     CHECK(http_query_find(arena, STR("a=1&&b=x+y%3d&b=2"), STR("b"), &got));
     CHECK_STR(got, "x y=");
+    got = STR("kept");
     CHECK(!http_query_find(arena, STR("a=1"), STR("b"), &got));
+    CHECK_STR(got, "kept");
     CHECK_STR(http_escape(arena, STR("a b/~é")), "a%20b%2F~%C3%A9");
 }
