@@ -1,7 +1,9 @@
+#include "apiserver/discovery/discovery.h"
 #include "apiserver/server.h"
 
 #include <stddef.h>
 
 const struct apiserver_extension *const apiserver_extensions[] = {
+    &discovery_extension,
     NULL,
 };
