@@ -40,6 +40,7 @@ struct kubelet {
     struct node_agent *node;
     struct eviction_manager *evictions;
     struct garbage_collector *garbage;
+    struct housekeeping *housekeeping;
     struct informer *services; /* NULL without a client */
     struct backoff crash_backoff;
     struct task_group tasks;

@@ -20,7 +20,7 @@ enum eviction_pressure { EVICTION_MEMORY_PRESSURE, EVICTION_DISK_PRESSURE, EVICT
 struct eviction_threshold {
     enum eviction_signal signal;
     int64_t value;        /* when percent is 0 */
-    double percent;       /* of the capacity */
+    double percent;       /* of the capacity: 0.1 is a tenth */
     int64_t grace_period; /* ns it must hold; 0: hard */
     int64_t minimum_reclaim;
 };

@@ -1,6 +1,6 @@
 /* The kubelet: runs the pods bound to its node, through CRI, and reports on them and on the node.
  *
- * kubelet_run() works on any env: in a process of its own (kubelet_main), or among a dozen others under simulation, where
+ * It works on any env: in a process of its own (kubelet_main.h), or among a dozen others under simulation, where
  * client, cri and host are in-memory ones. */
 #ifndef KUBELET_KUBELET_H
 #define KUBELET_KUBELET_H
@@ -68,8 +68,5 @@ MUST_USE struct status *kubelet_start(struct kubelet *kubelet);
 void kubelet_stop(struct kubelet *kubelet);
 /* After kubelet_stop(), or never started. */
 void kubelet_free(struct kubelet *kubelet);
-
-/* The component alone, with stock's flags. Returns the exit code. */
-int kubelet_main(int argc, char **argv);
 
 #endif

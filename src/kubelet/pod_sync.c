@@ -200,7 +200,7 @@ static struct status *prepare(struct pass *pass)
 }
 
 struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const struct runtime_pod *runtime,
-                        start_result *result, void *arg)
+                        start_result *result, void *arg, bool *ret_has_acted)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct pass pass = {.start = {.kubelet = kubelet, .pod = pod->pod, .arena = arena, .runtime = runtime},
@@ -209,12 +209,14 @@ struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const stru
                         .arg = arg};
     struct plan_pod plan = plan_pod_of(arena, pod->pod);
 
+    *ret_has_acted = false;
     pod_plan(arena, &plan, runtime, probe_manager_result, kubelet->probes, &pass.plan);
     if (pass.plan.starts.len == 0 && pass.plan.kills.len == 0 && !pass.plan.kill_pod && !pass.plan.create_sandbox) {
         /* Nothing but files that may have changed. */
         probe_manager_add(kubelet->probes, pod);
         return volumes_set_up(kubelet, pod->pod, arena, &pass.start.volumes);
     }
+    *ret_has_acted = true;
     if (pass.plan.kill_pod) {
         TRY(replace_pod(&pass));
     }

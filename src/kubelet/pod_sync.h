@@ -8,8 +8,9 @@
 typedef void start_result(void *arg, struct str container, const struct start_problem *problem);
 
 /* Cgroups, directories, volumes, sandbox, containers. `runtime` is what the runtime has now. An error means that something
- * is still to be done: come back with back-off. Parks. */
+ * is still to be done: come back with back-off. *ret_has_acted tells, also then, that the runtime's state has changed.
+ * Parks. */
 MUST_USE struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const struct runtime_pod *runtime,
-                                 start_result *result, void *arg);
+                                 start_result *result, void *arg, bool *ret_has_acted);
 
 #endif

@@ -34,6 +34,8 @@ struct pod_refs {
     size_t len;
 };
 struct pod_refs pod_workers_pods(struct pod_workers *workers, struct arena *arena);
+/* Those of them that have been let in and are not over: what they ask for is taken. */
+struct pod_refs pod_workers_admitted(struct pod_workers *workers, struct arena *arena);
 /* NULL when there is none; borrowed until the next park. */
 struct pod_ref *pod_workers_find(struct pod_workers *workers, struct str namespace, struct str name);
 bool pod_workers_has(const struct pod_workers *workers, struct str uid);
