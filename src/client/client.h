@@ -17,9 +17,11 @@ struct kind; /* schema/type.h */
 struct client_options {
     struct str user_agent;     /* also the default field manager; "c8s-kubelet" */
     struct str authorization;  /* value of the header, such as "Bearer ..."; empty: none */
+    struct str token_path;     /* file of a bearer token that is renewed there: read again every minute; empty: none */
     struct str impersonate;    /* user name; empty: none */
     struct str field_manager;  /* for writes; empty: the user agent */
     struct str path_prefix;    /* before every path; usually empty */
+    struct str traceparent;    /* header that joins the server's trace to the caller's; empty: none */
     bool json_only;            /* never protobuf */
 };
 
@@ -32,6 +34,7 @@ struct client_list_options {
     struct str label_selector, field_selector;
     struct str resource_version, resource_version_match, continue_token;
     int64_t limit;
+    int64_t timeout_seconds; /* of a watch: the server ends it then; 0: the server's choice */
 };
 
 /* Parameters of a write; the zero value is the usual write. */

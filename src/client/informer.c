@@ -1,6 +1,6 @@
 #include "client/informer.h"
 
-#include "api/meta_v1.h"
+#include "schema/object.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -14,6 +14,9 @@
 
 #define BACKOFF_FIRST (10 * ENV_MS)
 #define BACKOFF_MAX (30 * ENV_SECOND)
+
+/* A watch ends after one to two of these, so that no dead connection is believed in for long; client-go's. */
+#define WATCH_SECONDS INT64_C(300)
 
 enum { INDEXES_MAX = 4, HANDLERS_MAX = 16 };
 
@@ -206,9 +209,9 @@ static void replace_all(struct informer *informer, const struct object_list *lis
 {
     struct map fresh = {0};
     OWNED(arena_freep) struct arena *arena = arena_new();
-    const char *items = list->items;
+    const char *items = list->items.items;
 
-    for (size_t i = 0; i < list->len; i++) {
+    for (size_t i = 0; i < list->items.len; i++) {
         const struct object *object = (const void *)(items + i * informer->kind->type->size);
         struct str key = key_of(arena, object);
         struct cached *known = map_find(&informer->objects, key);
@@ -274,6 +277,7 @@ static struct status *watch_once(struct informer *informer, size_t *ret_events)
     struct status *status;
 
     options.resource_version = str_of(informer->revision);
+    options.timeout_seconds = WATCH_SECONDS + (int64_t)env_random_below(WATCH_SECONDS);
     TRY(client_watch_open(informer->client, informer->kind, informer->namespace, &options, &watch));
     while ((status = client_watch_next(watch, TASK_FOREVER, &event)) == NULL) {
         ++*ret_events;
