@@ -11,6 +11,8 @@
 /* Headers of one HTTP request or response, names and values together. */
 #define LIMIT_HTTP_HEADER_BYTES ((size_t)64 << 10)
 #define LIMIT_HTTP_HEADERS 128
+/* One WebSocket message; those of exec and attach have some 32 KiB. */
+#define LIMIT_WEBSOCKET_MESSAGE_BYTES ((size_t)1 << 20)
 /* Nesting of JSON, YAML and protobuf input; deeper is refused, so recursion is bounded. */
 #define LIMIT_DECODE_DEPTH 100
 /* Memory that one decoded message may take: a base, and so many times its length (two bytes may stand for a struct). */
