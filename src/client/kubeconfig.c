@@ -250,7 +250,7 @@ struct status *kubeconfig_connect(const struct kubeconfig *config, struct str us
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct tls_context *tls = NULL;
-    struct server_url url;
+    struct server_url url = {0};
 
     TRY(server_url_parse(arena, config->server, &url));
     if (url.is_tls) {
