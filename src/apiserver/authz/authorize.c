@@ -1,5 +1,6 @@
 #include "apiserver/authz/authorize.h"
 
+#include "apiserver/authz/node.h"
 #include "apiserver/server.h"
 
 static const void *first_of(const struct watch_snapshot *snapshot, struct str key)
@@ -142,6 +143,8 @@ static struct status *ask(struct apiserver *server, struct str mode, const struc
         ret->reason = STR("Everything is forbidden.");
     } else if (str_is(mode, "ABAC") && server->abac != NULL) {
         *ret = abac_decide(server->abac, attributes);
+    } else if (str_is(mode, "Node")) {
+        return node_decide(server, attributes, arena, ret);
     } else if (str_is(mode, "RBAC")) {
         return ask_rbac(server, attributes, arena, ret);
     }

@@ -12,8 +12,7 @@
 #include "schema/json_lexer.h"
 #include "schema/protobuf.h"
 
-static struct status *options_of(struct request *request, const struct meta_v1_delete_options *from,
-                                 struct delete_options *ret)
+struct status *registry_convert_delete_options(const struct meta_v1_delete_options *from, struct delete_options *ret)
 {
     struct delete_options o = {.grace_period_seconds = from->grace_period_seconds,
                                .orphan_dependents = from->orphan_dependents,
@@ -41,7 +40,7 @@ struct status *registry_delete_options(struct request *request, struct str body,
         return query_delete_options(request->arena, request->exchange->query, ret);
     }
     TRY(decode_object(request, body, &meta_v1_delete_options_kind, FIELD_VALIDATION_IGNORE, &decoded));
-    return options_of(request, decoded, ret);
+    return registry_convert_delete_options(decoded, ret);
 }
 
 static struct status *check_preconditions(const struct delete_op *op, const struct object *object)

@@ -66,5 +66,9 @@ MUST_USE struct status *registry_remove(struct delete_op *op);
 bool registry_should_be_gone(const struct resource *resource, const struct object *object);
 /* Options of a delete: of the body when there is one, else of the query. */
 MUST_USE struct status *registry_delete_options(struct request *request, struct str body, struct delete_options *ret);
+/* Those of a DeleteOptions object. */
+struct meta_v1_delete_options;
+MUST_USE struct status *registry_convert_delete_options(const struct meta_v1_delete_options *from,
+                                                        struct delete_options *ret);
 
 #endif

@@ -8,5 +8,16 @@
 struct status *binding_create(struct request *request);
 /* GET, PUT, PATCH of .../scale. */
 struct status *scale_serve(struct request *request);
+/* POST serviceaccounts/NAME/token. */
+struct status *token_request_create(struct request *request);
+/* POST of the computed kinds of authentication.k8s.io and authorization.k8s.io. */
+struct status *token_review_create(struct request *request);
+struct status *self_subject_review_create(struct request *request);
+struct status *subject_access_review_create(struct request *request);
+struct status *local_subject_access_review_create(struct request *request);
+struct status *self_subject_access_review_create(struct request *request);
+struct status *self_subject_rules_review_create(struct request *request);
+/* POST pods/NAME/eviction. */
+struct status *eviction_create(struct request *request);
 
 #endif

@@ -8,6 +8,8 @@ static const struct {
     request_handler *handler;
 } handlers[] = {
     {"pods", "binding", binding_create},
+    {"pods", "eviction", eviction_create},
+    {"serviceaccounts", "token", token_request_create},
     {"*", "scale", scale_serve},
 };
 
@@ -30,6 +32,12 @@ static const struct {
     request_handler *handler;
 } computed[] = {
     {"bindings", binding_create},
+    {"tokenreviews", token_review_create},
+    {"selfsubjectreviews", self_subject_review_create},
+    {"subjectaccessreviews", subject_access_review_create},
+    {"localsubjectaccessreviews", local_subject_access_review_create},
+    {"selfsubjectaccessreviews", self_subject_access_review_create},
+    {"selfsubjectrulesreviews", self_subject_rules_review_create},
 };
 
 request_handler *computed_handler(const struct request *request)
