@@ -212,7 +212,7 @@ static struct status *check_uid(const struct delete_op *op, const struct object 
 struct status *eviction_create(struct request *request)
 {
     struct write_options options;
-    struct policy_v1_eviction *eviction;
+    struct policy_v1_eviction *eviction = NULL;
     struct kept kept;
 
     if (!str_is(request->info.verb, "create")) {

@@ -112,7 +112,7 @@ static struct status *claim_pod(struct request *request, const struct core_v1_po
 static struct status *claim_bound(struct request *request, struct authentication_v1_bound_object_reference *to,
                                   struct service_account_claims *claims)
 {
-    const struct object *object;
+    const struct object *object = NULL;
 
     if (to == NULL) {
         return NULL;
@@ -189,7 +189,7 @@ static struct status *read_request(struct request *request, struct authenticatio
 
 struct status *token_request_create(struct request *request)
 {
-    struct authentication_v1_token_request *wanted;
+    struct authentication_v1_token_request *wanted = NULL;
     struct apiserver *server = request->server;
     struct kept kept;
 
