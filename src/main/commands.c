@@ -2,10 +2,12 @@
 
 #include "apiserver/apiserver_main.h"
 #include "base/version.h"
+#include "controller/controller_main.h"
 #include "main/server.h"
 #include "main/stop.h"
 #include "network/cni_main.h"
 #include "runtime/images/images_main.h"
+#include "scheduler/scheduler_main.h"
 
 #include <string.h>
 
@@ -21,6 +23,8 @@ static const struct command commands[] = {
     {"server", server_main, "run a cluster on this machine"},
     {"stop", stop_main, "end that cluster and its containers"},
     {"apiserver", apiserver_main, "be the API server alone"},
+    {"controller-manager", controller_main, "be the controller manager alone"},
+    {"scheduler", scheduler_main, "be the scheduler alone"},
     {"images", images_main, "list, import, pull and remove the images of this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},

@@ -40,10 +40,18 @@ static bool is_finished(const struct core_v1_pod *pod)
     return str_is(pod->status.phase, "Succeeded") || str_is(pod->status.phase, "Failed");
 }
 
+/* A pod that names no scheduler, which a server that sets defaults does not give out, is the default scheduler's. */
+static bool is_mine(const struct scheduler *scheduler, const struct core_v1_pod *pod)
+{
+    struct str name = pod->spec.scheduler_name.n > 0 ? pod->spec.scheduler_name : STR("default-scheduler");
+
+    return str_eq(name, scheduler->name);
+}
+
 static bool is_waiting(const struct scheduler *scheduler, const struct core_v1_pod *pod)
 {
     return pod->spec.node_name.n == 0 && pod->spec.scheduling_gates.len == 0 && !is_finished(pod) &&
-           pod->metadata.deletion_timestamp == NULL && str_eq(pod->spec.scheduler_name, scheduler->name);
+           pod->metadata.deletion_timestamp == NULL && is_mine(scheduler, pod);
 }
 
 /* The object's newest state in the cache; NULL when it is gone. */
@@ -83,6 +91,9 @@ static void pod_waits(struct scheduler *scheduler, const struct core_v1_pod *was
 
     if (is_new) {
         pod_trace(pod, TRACE_POD_QUEUED, TRACE_OK, env_wall(), STR("active queue"));
+    }
+    if (snapshot_has_pod(scheduler->snapshot, pod->metadata.uid)) {
+        return; /* its binding is on its way */
     }
     if (is_new || was->metadata.generation != pod->metadata.generation) {
         queue_put(scheduler->queue, hold(scheduler->pods, pod));

@@ -337,6 +337,11 @@ void snapshot_assume(struct snapshot *snapshot, struct cached *held, struct str 
     place(snapshot, held, node_name);
 }
 
+bool snapshot_has_pod(const struct snapshot *snapshot, struct str uid)
+{
+    return map_find(&snapshot->pods, uid) != NULL;
+}
+
 struct node_list snapshot_nodes(const struct snapshot *snapshot, struct arena *arena)
 {
     struct node_list list = {ARENA_ARRAY(arena, const struct node_info *, snapshot->order.len), 0};

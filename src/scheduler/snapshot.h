@@ -53,6 +53,9 @@ void snapshot_remove_pod(struct snapshot *snapshot, struct str uid);
 /* The pod counts on that node until snapshot_set_pod() or snapshot_remove_pod() says otherwise. Takes the reference. */
 void snapshot_assume(struct snapshot *snapshot, struct cached *pod, struct str node_name);
 
+/* It counts on some node. */
+bool snapshot_has_pod(const struct snapshot *snapshot, struct str uid);
+
 /* Nodes that exist, in the order they came. Borrowed until the next change. */
 struct node_list {
     const struct node_info **items;
