@@ -1,9 +1,11 @@
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/server.h"
+#include "apiserver/trace_api.h"
 
 #include <stddef.h>
 
 const struct apiserver_extension *const apiserver_extensions[] = {
     &discovery_extension,
+    &trace_api_extension,
     NULL,
 };

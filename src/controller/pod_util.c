@@ -1,5 +1,6 @@
 #include "controller/pod_util.h"
 
+#include "api/pod_condition.h"
 #include "base/attr.h"
 #include "base/env.h"
 #include "schema/map_of.h"
@@ -14,20 +15,9 @@ bool pod_is_active(const struct core_v1_pod *pod)
     return !pod_is_finished(pod) && pod->metadata.deletion_timestamp == NULL;
 }
 
-const struct core_v1_pod_condition *pod_condition_find(const struct core_v1_pod *pod, const char *type)
-{
-    LIST_EACH(condition, &pod->status.conditions)
-    {
-        if (str_is(condition->type, type)) {
-            return condition;
-        }
-    }
-    return NULL;
-}
-
 bool pod_is_ready(const struct core_v1_pod *pod)
 {
-    const struct core_v1_pod_condition *ready = pod_condition_find(pod, "Ready");
+    const struct core_v1_pod_condition *ready = pod_condition_find(&pod->status, STR("Ready"));
 
     return ready != NULL && str_is(ready->status, "True");
 }
@@ -43,7 +33,7 @@ bool pod_is_available(const struct core_v1_pod *pod, int32_t min_ready_seconds, 
     if (min_ready_seconds == 0) {
         return true;
     }
-    const struct timestamp *since = &pod_condition_find(pod, "Ready")->last_transition_time;
+    const struct timestamp *since = &pod_condition_find(&pod->status, STR("Ready"))->last_transition_time;
     int64_t wait = (since->seconds + min_ready_seconds) * ENV_SECOND - now;
 
     if (!since->is_set || wait <= 0) {
@@ -104,7 +94,7 @@ static int32_t max_sidecar_restarts(const struct core_v1_pod *pod)
 
 static struct timestamp ready_since(const struct core_v1_pod *pod)
 {
-    const struct core_v1_pod_condition *ready = pod_condition_find(pod, "Ready");
+    const struct core_v1_pod_condition *ready = pod_condition_find(&pod->status, STR("Ready"));
 
     return ready != NULL && str_is(ready->status, "True") ? ready->last_transition_time : (struct timestamp){0};
 }

@@ -8,7 +8,6 @@
 bool pod_is_finished(const struct core_v1_pod *pod);
 /* Neither finished nor being deleted. */
 bool pod_is_active(const struct core_v1_pod *pod);
-const struct core_v1_pod_condition *pod_condition_find(const struct core_v1_pod *pod, const char *type);
 bool pod_is_ready(const struct core_v1_pod *pod);
 /* Ready for at least that long at `now` (ns since 1970). *ret_wait gets the time until it could be so, 0 when never by
  * itself; may be NULL. */

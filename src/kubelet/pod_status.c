@@ -18,16 +18,6 @@ bool pod_condition_is_kubelets(struct str type)
     return false;
 }
 
-const struct core_v1_pod_condition *pod_condition_find(const struct core_v1_pod_status *status, struct str type)
-{
-    LIST_EACH (condition, &status->conditions) {
-        if (str_eq(condition->type, type)) {
-            return condition;
-        }
-    }
-    return NULL;
-}
-
 struct names {
     struct str *items;
     size_t len;

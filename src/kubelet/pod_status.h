@@ -4,6 +4,7 @@
 #ifndef KUBELET_POD_STATUS_H
 #define KUBELET_POD_STATUS_H
 
+#include "api/pod_condition.h"
 #include "kubelet/pod_view.h"
 
 /* Why a container could not be started last time: reason and message of its waiting state. */
@@ -49,7 +50,6 @@ void pod_status_terminate(struct arena *arena, const struct core_v1_pod *pod, st
 
 const struct core_v1_container_status *container_status_find(const struct core_v1_container_status *items, size_t len,
                                                              struct str name);
-const struct core_v1_pod_condition *pod_condition_find(const struct core_v1_pod_status *status, struct str type);
 /* One of those the kubelet writes. */
 bool pod_condition_is_kubelets(struct str type);
 

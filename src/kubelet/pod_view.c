@@ -1,5 +1,7 @@
 #include "kubelet/pod_view.h"
 
+#include "api/pod_qos.h"
+
 #include "base/env.h"
 #include "kubelet/amounts.h"
 #include "schema/map_of.h"
@@ -193,40 +195,9 @@ bool pod_is_terminal(const struct core_v1_pod_status *status)
 
 enum qos_class pod_qos(const struct core_v1_pod *pod)
 {
-    OWNED(arena_freep) struct arena *arena = arena_new();
-    struct pod_containers all = pod_all_containers(arena, pod);
-    static const char *const names[] = {"cpu", "memory"};
-    bool has_any = false, is_guaranteed = true;
+    struct str name = pod_qos_class(&pod->spec);
 
-    LIST_EACH (container, &all) {
-        if (container->kind == PLAN_EPHEMERAL) {
-            continue;
-        }
-        for (size_t i = 0; i < COUNT_OF(names); i++) {
-            int64_t limit = amount_milli(&container->spec->resources.limits, str_of(names[i]));
-            bool has_request = amount_has(&container->spec->resources.requests, str_of(names[i]));
-            int64_t request = amount_milli(&container->spec->resources.requests, str_of(names[i]));
-
-            has_any = has_any || limit > 0 || request > 0;
-            is_guaranteed = is_guaranteed && limit > 0 && (!has_request || request == limit);
-        }
-    }
-    if (pod->spec.resources != NULL) {
-        /* Requests and limits of the pod as a whole go before those of its containers. */
-        bool pod_has = false, pod_guaranteed = true;
-
-        for (size_t i = 0; i < COUNT_OF(names); i++) {
-            int64_t limit = amount_milli(&pod->spec.resources->limits, str_of(names[i]));
-            int64_t request = amount_milli(&pod->spec.resources->requests, str_of(names[i]));
-
-            pod_has = pod_has || limit > 0 || request > 0;
-            pod_guaranteed = pod_guaranteed && limit > 0 && request == limit;
-        }
-        if (pod_has) {
-            return pod_guaranteed ? QOS_GUARANTEED : QOS_BURSTABLE;
-        }
-    }
-    return !has_any ? QOS_BEST_EFFORT : is_guaranteed ? QOS_GUARANTEED : QOS_BURSTABLE;
+    return str_is(name, "Guaranteed") ? QOS_GUARANTEED : str_is(name, "Burstable") ? QOS_BURSTABLE : QOS_BEST_EFFORT;
 }
 
 int64_t pod_grace_seconds(const struct core_v1_pod *pod)

@@ -3,11 +3,13 @@
 #include "apiserver/apiserver_main.h"
 #include "base/version.h"
 #include "controller/controller_main.h"
+#include "kubelet/kubelet_main.h"
 #include "main/server.h"
 #include "main/stop.h"
 #include "network/cni_main.h"
 #include "runtime/images/images_main.h"
 #include "scheduler/scheduler_main.h"
+#include "trace/trace_main.h"
 
 #include <string.h>
 
@@ -25,6 +27,8 @@ static const struct command commands[] = {
     {"apiserver", apiserver_main, "be the API server alone"},
     {"controller-manager", controller_main, "be the controller manager alone"},
     {"scheduler", scheduler_main, "be the scheduler alone"},
+    {"kubelet", kubelet_main, "be the kubelet alone"},
+    {"trace", trace_main, "show how a pod came to be"},
     {"images", images_main, "list, import, pull and remove the images of this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},

@@ -7,7 +7,7 @@
 #include "client/event_recorder.h"
 #include "client/informer.h"
 #include "scheduler/cycle.h"
-#include "scheduler/pod_trace.h"
+#include "scheduler/scheduler_trace.h"
 #include "scheduler/queue.h"
 #include "scheduler/unschedulable.h"
 #include "schema/copy.h"
@@ -90,7 +90,7 @@ static void pod_waits(struct scheduler *scheduler, const struct core_v1_pod *was
     bool is_new = was == NULL || !is_waiting(scheduler, was);
 
     if (is_new) {
-        pod_trace(pod, TRACE_POD_QUEUED, TRACE_OK, env_wall(), STR("active queue"));
+        scheduler_trace(pod, TRACE_POD_QUEUED, TRACE_OK, env_wall(), STR("active queue"));
     }
     if (snapshot_has_pod(scheduler->snapshot, pod->metadata.uid)) {
         return; /* its binding is on its way */
@@ -239,13 +239,13 @@ static void binding_run(void *arg)
     struct status *status = bind(binding);
 
     if (status == NULL) {
-        pod_trace(pod, TRACE_BINDING_CREATED, TRACE_OK, start, binding->node_name);
+        scheduler_trace(pod, TRACE_BINDING_CREATED, TRACE_OK, start, binding->node_name);
         event_record(scheduler->recorder, &core_v1_pod_kind, pod, STR(""), "Normal", "Scheduled",
                      "Successfully assigned %.*s/%.*s to %.*s", STR_ARG(pod->metadata.namespace),
                      STR_ARG(pod->metadata.name), STR_ARG(binding->node_name));
         cached_unref(binding->pod.held);
     } else {
-        pod_trace(pod, TRACE_BINDING_CREATED, TRACE_FAILED, start, status->message);
+        scheduler_trace(pod, TRACE_BINDING_CREATED, TRACE_FAILED, start, status->message);
         binding_failed(binding, status);
         status_free(status);
     }
@@ -274,19 +274,19 @@ static void schedule_one(struct scheduler *scheduler, struct queued_pod *queued)
     pod_info_of(pod, &info);
     cycle_filter(scheduler->snapshot, &info, arena, &decision);
     if (decision.fit_count == 0) {
-        pod_trace(pod, TRACE_PREDICATES, TRACE_FAILED, start, decision.message);
+        scheduler_trace(pod, TRACE_PREDICATES, TRACE_FAILED, start, decision.message);
         event_record(scheduler->recorder, &core_v1_pod_kind, pod, STR(""), "Warning", "FailedScheduling", "%.*s",
                      STR_ARG(decision.message));
         unschedulable_report(&scheduler->tasks, scheduler->client, pod, decision.message);
         put_back(scheduler, queued, true);
         return;
     }
-    pod_trace(pod, TRACE_PREDICATES, TRACE_OK, start,
+    scheduler_trace(pod, TRACE_PREDICATES, TRACE_OK, start,
               arena_printf(arena, "%zu of %zu nodes fit", decision.fit_count, decision.verdict_count));
     start = env_wall();
     env_random(&tie, sizeof(tie));
     cycle_score(scheduler->snapshot, &info, tie, arena, &decision);
-    pod_trace(pod, TRACE_PRIORITIES, TRACE_OK, start, decision.message);
+    scheduler_trace(pod, TRACE_PRIORITIES, TRACE_OK, start, decision.message);
     start_binding(scheduler, queued, decision.node->name);
 }
 

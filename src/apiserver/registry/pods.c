@@ -1,7 +1,7 @@
 #include "apiserver/registry/kinds.h"
 
 #include "api/core_v1.h"
-#include "apiserver/registry/pod_qos.h"
+#include "api/pod_qos.h"
 #include "schema/copy.h"
 #include "schema/timestamp.h"
 
@@ -32,7 +32,7 @@ void pod_create(struct request *request, void *object)
 
     memset(&pod->status, 0, sizeof pod->status);
     pod->status.phase = CORE_V1_POD_PENDING;
-    pod->status.qos_class = pod_qos(&pod->spec);
+    pod->status.qos_class = pod_qos_class(&pod->spec);
     show_gates(request, pod);
 }
 

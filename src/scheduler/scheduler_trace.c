@@ -1,8 +1,8 @@
-#include "scheduler/pod_trace.h"
+#include "scheduler/scheduler_trace.h"
 
 #include "base/env.h"
 
-void pod_trace(const struct core_v1_pod *pod, enum trace_step step, enum trace_outcome outcome, int64_t start,
+void scheduler_trace(const struct core_v1_pod *pod, enum trace_step step, enum trace_outcome outcome, int64_t start,
                struct str detail)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();

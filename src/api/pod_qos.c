@@ -1,4 +1,4 @@
-#include "apiserver/registry/pod_qos.h"
+#include "api/pod_qos.h"
 
 #include "schema/map_of.h"
 #include "schema/quantity.h"
@@ -32,7 +32,7 @@ static void add_container(struct sums *sums, const struct core_v1_resource_requi
     }
 }
 
-struct str pod_qos(const struct core_v1_pod_spec *spec)
+struct str pod_qos_class(const struct core_v1_pod_spec *spec)
 {
     struct sums sums = {0};
 
