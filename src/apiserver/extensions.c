@@ -1,3 +1,4 @@
+#include "apiserver/bootstrap/bootstrap.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/server.h"
 #include "apiserver/trace_api.h"
@@ -7,5 +8,6 @@
 const struct apiserver_extension *const apiserver_extensions[] = {
     &discovery_extension,
     &trace_api_extension,
+    &bootstrap_extension,
     NULL,
 };
