@@ -72,7 +72,9 @@ struct status *sandbox_config_make(struct arena *arena, const struct sandbox_fac
             add_ports(arena, container, config);
         }
     }
-    return sandbox_security_make(arena, facts, config);
+    TRY(sandbox_security_make(arena, facts, config));
+    *ret = config;
+    return NULL;
 }
 
 static int64_t request_or_limit(const struct core_v1_container *container)

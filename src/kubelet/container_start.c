@@ -246,7 +246,7 @@ static bool run_post_start(struct start *start, struct str id)
     struct status *error = hook_run(all->kubelet, start->container, lifecycle->post_start, id, ip, 0);
 
     if (error == NULL) {
-        pod_trace(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_OK, from, "postStart of %.*s",
+        kubelet_trace_pod(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_OK, from, "postStart of %.*s",
                   STR_ARG(start->container->name));
         return true;
     }
@@ -255,7 +255,7 @@ static bool run_post_start(struct start *start, struct str id)
     log_info("postStart hook of container %.*s failed: %.*s", STR_ARG(start->container->name), STR_ARG(text));
     container_event(all->kubelet, all->pod, start->kind, start->container->name, "Warning", "FailedPostStartHook",
                     "PostStartHook failed");
-    pod_trace(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_FAILED, from, "postStart of %.*s: %.*s",
+    kubelet_trace_pod(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_FAILED, from, "postStart of %.*s: %.*s",
               STR_ARG(start->container->name), STR_ARG(text));
     const struct runtime_container running = {.id = id, .name = start->container->name, .state = RUNTIME_RUNNING};
     struct container_kill kill = {.container = &running,

@@ -103,7 +103,7 @@ const char *pod_log_directory(struct kubelet *kubelet, struct arena *arena, cons
         .p;
 }
 
-void pod_trace(const struct core_v1_pod *pod, int step, int outcome, int64_t start, const char *format, ...)
+void kubelet_trace_pod(const struct core_v1_pod *pod, int step, int outcome, int64_t start, const char *format, ...)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     va_list args;

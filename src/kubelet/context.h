@@ -75,7 +75,7 @@ const char *pod_directory(struct kubelet *kubelet, struct arena *arena, struct s
 const char *pod_log_directory(struct kubelet *kubelet, struct arena *arena, const struct core_v1_pod *pod);
 
 /* Emits a span about the pod. */
-void pod_trace(const struct core_v1_pod *pod, int step, int outcome, int64_t start, const char *format, ...)
+void kubelet_trace_pod(const struct core_v1_pod *pod, int step, int outcome, int64_t start, const char *format, ...)
     PRINTF_LIKE(5, 6);
 
 #endif

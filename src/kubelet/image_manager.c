@@ -155,7 +155,7 @@ static bool pull_failed(struct look *look, struct str key, struct status *error,
     backoff_step(&manager->backoff, key, env_mono());
     free(map_set(&manager->last_errors, key,
                  mem_strdup(arena_printf(look->arena, "%s: %.*s", reason, STR_ARG(text)).p)));
-    pod_trace(look->pod, TRACE_IMAGE, TRACE_FAILED, started, "%.*s: %.*s", STR_ARG(image), STR_ARG(text));
+    kubelet_trace_pod(look->pod, TRACE_IMAGE, TRACE_FAILED, started, "%.*s: %.*s", STR_ARG(image), STR_ARG(text));
     return fail(look, reason, text);
 }
 
@@ -195,7 +195,7 @@ static bool pull_now(struct look *look, struct str image, const struct docker_co
                     STR_ARG(look->container->image), STR_ARG(own), STR_ARG(all), (unsigned long long)size);
     backoff_forget(&manager->backoff, key);
     free(map_remove(&manager->last_errors, key));
-    pod_trace(look->pod, TRACE_IMAGE, TRACE_OK, started, "pulled %.*s in %.*s", STR_ARG(look->container->image),
+    kubelet_trace_pod(look->pod, TRACE_IMAGE, TRACE_OK, started, "pulled %.*s in %.*s", STR_ARG(look->container->image),
               STR_ARG(own));
     return true;
 }
@@ -230,7 +230,7 @@ bool image_manager_ensure(struct image_manager *manager, const struct core_v1_po
         container_event(manager->kubelet, pod, kind, container->name, "Normal", "Pulled",
                         "Container image \"%.*s\" already present on machine and can be accessed by the pod",
                         STR_ARG(container->image));
-        pod_trace(pod, TRACE_IMAGE, TRACE_OK, started, "%.*s is present", STR_ARG(container->image));
+        kubelet_trace_pod(pod, TRACE_IMAGE, TRACE_OK, started, "%.*s is present", STR_ARG(container->image));
         *ret_image = id;
         return true;
     }
@@ -261,7 +261,7 @@ void image_pull_secrets(struct kubelet *kubelet, const struct core_v1_pod *pod, 
 
     *ret = (struct docker_config){0};
     if (pod->spec.image_pull_secrets.len == 0) {
-        pod_trace(pod, TRACE_PULL_SECRETS, TRACE_SKIPPED, start, "no imagePullSecrets: public images");
+        kubelet_trace_pod(pod, TRACE_PULL_SECRETS, TRACE_SKIPPED, start, "no imagePullSecrets: public images");
         return;
     }
     LIST_EACH (reference, &pod->spec.image_pull_secrets) {
@@ -283,6 +283,6 @@ void image_pull_secrets(struct kubelet *kubelet, const struct core_v1_pod *pod, 
             status_free(error);
         }
     }
-    pod_trace(pod, TRACE_PULL_SECRETS, found > 0 ? TRACE_OK : TRACE_FAILED, start, "%zu of %zu read", found,
+    kubelet_trace_pod(pod, TRACE_PULL_SECRETS, found > 0 ? TRACE_OK : TRACE_FAILED, start, "%zu of %zu read", found,
               (size_t)pod->spec.image_pull_secrets.len);
 }

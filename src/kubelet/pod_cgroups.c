@@ -129,14 +129,14 @@ struct status *pod_cgroup_make(struct kubelet *kubelet, const struct core_v1_pod
     int64_t from = env_wall();
 
     if (!kubelet->options.cgroups_per_qos) {
-        pod_trace(pod, TRACE_QOS_CGROUP, TRACE_SKIPPED, from, "--cgroups-per-qos is off");
+        kubelet_trace_pod(pod, TRACE_QOS_CGROUP, TRACE_SKIPPED, from, "--cgroups-per-qos is off");
         return NULL;
     }
     pod_cgroup_limits(pod, &kubelet->options, &limits);
     struct str name = pod_cgroup_parent(kubelet, arena, pod);
     struct status *error = host_cgroup_apply(kubelet->host, name.p, &limits);
 
-    pod_trace(pod, TRACE_QOS_CGROUP, error == NULL ? TRACE_OK : TRACE_FAILED, from, "%s: %.*s",
+    kubelet_trace_pod(pod, TRACE_QOS_CGROUP, error == NULL ? TRACE_OK : TRACE_FAILED, from, "%s: %.*s",
               qos_class_name(pod_qos(pod)), STR_ARG(error == NULL ? name : error->message));
     if (error != NULL) {
         pod_event(kubelet, pod, "Warning", "FailedCreatePodContainer", "unable to ensure pod container exists: %.*s",

@@ -96,7 +96,7 @@ static bool admit(struct pass *pass)
     if (!runtime_pod_is_running(&pass->runtime) &&
         !pod_admission_check(pass->kubelet, pass->pod->pod, pass->arena, &rejection)) {
         pod_event(pass->kubelet, pass->pod->pod, "Warning", rejection.reason.p, "%.*s", STR_ARG(rejection.message));
-        pod_trace(pass->pod->pod, TRACE_POD_STATUS, TRACE_FAILED, from, "rejected: %.*s: %.*s",
+        kubelet_trace_pod(pass->pod->pod, TRACE_POD_STATUS, TRACE_FAILED, from, "rejected: %.*s: %.*s",
                   STR_ARG(rejection.reason), STR_ARG(rejection.message));
         worker->failed_reason = arena_str(worker->arena, rejection.reason);
         worker->failed_message =
@@ -104,7 +104,8 @@ static bool admit(struct pass *pass)
         return false;
     }
     worker->is_admitted = true;
-    pod_trace(pass->pod->pod, TRACE_POD_STATUS, TRACE_OK, from, "admitted, %s", qos_class_name(pod_qos(pass->pod->pod)));
+    kubelet_trace_pod(pass->pod->pod, TRACE_POD_STATUS, TRACE_OK, from, "admitted, %s",
+                      qos_class_name(pod_qos(pass->pod->pod)));
     return true;
 }
 

@@ -30,7 +30,7 @@ static struct status *make_directories(struct kubelet *kubelet, const struct cor
     for (size_t i = 0; error == NULL && i < COUNT_OF(parts); i++) {
         error = host_make_directory(kubelet->host, arena_printf(arena, "%s/%s", root, parts[i]).p, 0750);
     }
-    pod_trace(pod, TRACE_POD_DIRECTORIES, error == NULL ? TRACE_OK : TRACE_FAILED, from, "%s", root);
+    kubelet_trace_pod(pod, TRACE_POD_DIRECTORIES, error == NULL ? TRACE_OK : TRACE_FAILED, from, "%s", root);
     return error;
 }
 
@@ -79,12 +79,12 @@ static struct status *create_sandbox(struct pass *pass)
         if (!status_is(error, STATUS_CANCELLED)) {
             pod_event(kubelet, start->pod, "Warning", "FailedCreatePodSandBox", "Failed to create pod sandbox: %.*s",
                       STR_ARG(text));
-            pod_trace(start->pod, TRACE_CRI_CALL, TRACE_FAILED, from, "RunPodSandbox: %.*s", STR_ARG(text));
+            kubelet_trace_pod(start->pod, TRACE_CRI_CALL, TRACE_FAILED, from, "RunPodSandbox: %.*s", STR_ARG(text));
         }
         return status_while(error, "failed to \"CreatePodSandbox\" for \"%.*s\"",
                             STR_ARG(pod_format(start->arena, start->pod)));
     }
-    pod_trace(start->pod, TRACE_CRI_CALL, TRACE_OK, from, "RunPodSandbox: %.*s", STR_ARG(response->pod_sandbox_id));
+    kubelet_trace_pod(start->pod, TRACE_CRI_CALL, TRACE_OK, from, "RunPodSandbox: %.*s", STR_ARG(response->pod_sandbox_id));
     start->sandbox_id = response->pod_sandbox_id;
     return NULL;
 }
@@ -192,7 +192,7 @@ static struct status *prepare(struct pass *pass)
     TRY(make_directories(kubelet, start->pod, start->arena));
     from = env_wall();
     TRY(volumes_set_up(kubelet, start->pod, start->arena, &start->volumes));
-    pod_trace(start->pod, TRACE_RESOURCES_INITIALISED, TRACE_OK, from, "%zu volumes, %zu init containers",
+    kubelet_trace_pod(start->pod, TRACE_RESOURCES_INITIALISED, TRACE_OK, from, "%zu volumes, %zu init containers",
               start->volumes.len, (size_t)start->pod->spec.init_containers.len);
     image_pull_secrets(kubelet, start->pod, start->arena, &start->credentials);
     probe_manager_add(kubelet->probes, pass->pod);

@@ -294,7 +294,7 @@ static struct status *write_status(struct entry *entry, struct arena *arena)
     }
     if (!entry->was_running && runs) {
         entry->was_running = true;
-        pod_trace(entry->pod->pod, TRACE_RUNNING, TRACE_OK, start, "phase Running, Ready, podIP %.*s", STR_ARG(ip));
+        kubelet_trace_pod(entry->pod->pod, TRACE_RUNNING, TRACE_OK, start, "phase Running, Ready, podIP %.*s", STR_ARG(ip));
     }
     return NULL;
 }
