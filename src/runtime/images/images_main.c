@@ -3,6 +3,7 @@
 #include "base/flags.h"
 #include "net/event_loop.h"
 #include "runtime/images/image_import.h"
+#include "runtime/images/image_pull.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ struct images_run {
     struct images_options options;
     struct flags_result flags;
     struct image_store *store;
+    struct image_puller *puller;
     int code;
 };
 
@@ -105,6 +107,15 @@ static struct status *remove_image(struct images_run *run, struct str reference)
     return image_store_remove(run->store, reference);
 }
 
+static struct status *pull_image(struct images_run *run, struct str reference)
+{
+    OWNED(image_unrefp) struct image *image = NULL;
+
+    TRY(image_pull(run->puller, reference, NULL, &image));
+    printf("%.*s\n", STR_ARG(image->id));
+    return NULL;
+}
+
 static void run_command(struct images_run *run)
 {
     struct str command = run->flags.positional.len > 0 ? run->flags.positional.items[0] : STR("");
@@ -119,8 +130,13 @@ static void run_command(struct images_run *run)
         run_each(run, import_file);
     } else if (str_is(command, "remove")) {
         run_each(run, remove_image);
+    } else if (str_is(command, "pull")) {
+        run->puller = image_puller_new(run->store, run->options.registries);
+        run_each(run, pull_image);
+        image_puller_free(run->puller);
     } else {
-        fprintf(stderr, "usage: c8s images [--root DIR] list | import FILE... | remove IMAGE...\n");
+        fprintf(stderr, "usage: c8s images [--root DIR] [--registries FILE] list | import FILE... | pull IMAGE... | "
+                        "remove IMAGE...\n");
         run->code = 2;
     }
 }
