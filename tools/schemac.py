@@ -77,7 +77,7 @@ class Field:
 
 ATTRIBUTES = {'always', 'omitzero', 'optional', 'required', 'list', 'map', 'struct', 'patch', 'default', 'discriminator',
               'one-of', 'at-most-one-of', 'min', 'max', 'max-items', 'max-length', 'max-bytes', 'format', 'immutable',
-              'gate', 'member'}
+              'gate', 'member', 'fill'}
 
 
 class Type:
@@ -164,6 +164,26 @@ class World:
         for path in paths:
             package = Package(path)
             self.packages[package.name] = package
+        self.with_defaults = self.find_defaults()
+
+    def find_defaults(self):
+        """C names of the types that have something to be filled in, in themselves or below."""
+        found, users = [], {}
+        for package in self.packages.values():
+            for this in package.types.values():
+                inner = [self.resolve(package, field.type_text)[0] for field in this.fields]
+                for other in inner:
+                    if other is not None:
+                        users.setdefault(other.c, []).append(this.c)
+                if 'defaults' in this.flags or any(has_default(package, field) for field in this.fields):
+                    found.append(this.c)
+        done = set()
+        while found:
+            name = found.pop()
+            if name not in done:
+                done.add(name)
+                found += users.get(name, [])
+        return done
 
     def resolve(self, package, text):
         """(Type or None, word of a scalar, alias (package, name) or None)"""
@@ -178,6 +198,12 @@ class World:
         if name in where.aliases:
             return None, where.aliases[name][0], (where, name)
         raise SystemExit(f'{package.path}: unknown type {text}')
+
+
+def has_default(package, field):
+    """Amounts of core/v1 are rounded up to thousandths, which is a default too."""
+    amounts = package.name == 'core_v1' and field.shape == 'MAP' and field.type_text == 'quantity'
+    return amounts or 'fill' in field.attrs or 'default' in field.attrs
 
 
 def go_package(package):
@@ -325,7 +351,8 @@ class Table:
             rows.append(f'.patch_strategy = {c_str(match[1])}')
             if match[2]:
                 rows.append(f'.patch_merge_key = {c_str(match[2])}')
-        for word, member in (('default', 'default_value'), ('gate', 'gates'), ('format', 'format')):
+        for word, member in (('default', 'default_value'), ('fill', 'fill'), ('gate', 'gates'),
+                             ('format', 'format')):
             if word in attrs:
                 rows.append(f'.{member} = {c_str(attrs[word])}')
         for word in ('one-of', 'at-most-one-of'):
@@ -372,8 +399,10 @@ class Table:
                 if inner.package is not self.package}
 
     def type_flags(self, this):
-        flags = [f'TYPE_{w}' for w, word in (('UNION', 'union'), ('ATOMIC', 'atomic'), ('ONE_OF', 'one-of'))
-                 if word in this.flags]
+        flags = [f'TYPE_{w}' for w, word in (('UNION', 'union'), ('ATOMIC', 'atomic'), ('ONE_OF', 'one-of'),
+                                           ('HAS_FILLER', 'defaults')) if word in this.flags]
+        if this.c in self.world.with_defaults:
+            flags.append('TYPE_HAS_DEFAULTS')
         if self.package.proto3:
             flags.append('TYPE_PROTO3')
         second = this.fields[1] if len(this.fields) > 1 else None

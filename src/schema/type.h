@@ -69,6 +69,7 @@ struct field_rules {
     const struct str *enum_values;
     struct str patch_strategy, patch_merge_key;
     struct str default_value;  /* JSON */
+    struct str fill;           /* the same, not told in OpenAPI */
     struct str gates;          /* comma-separated */
     struct str format;         /* of validation: k8s-short-name, ... */
     struct str one_of;         /* name of the union it is a member of */
@@ -106,6 +107,8 @@ enum type_flags {
     TYPE_ONE_OF = 8, /* one field must be set */
     TYPE_OBJECT = 16, /* begins with type_meta and ObjectMeta metadata (schema/object.h) */
     TYPE_LIST = 32,   /* begins with type_meta and ListMeta metadata, has items */
+    TYPE_HAS_DEFAULTS = 64, /* it, or a type below, has something to be filled in (api/defaults.h) */
+    TYPE_HAS_FILLER = 128,  /* a function of src/api/defaults fills it */
 };
 
 struct package {

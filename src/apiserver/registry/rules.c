@@ -1,10 +1,12 @@
 #include "apiserver/registry/rules.h"
 
+#include "api/defaults.h"
 #include "apiserver/errors.h"
 #include "schema/names.h"
 
 void rules_default(struct arena *arena, const struct kind *kind, void *object)
 {
+    api_defaults_apply(kind->type, object, arena);
 }
 
 static struct status *finish(const struct resource *resource, struct status *errors, const struct object *object)
