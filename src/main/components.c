@@ -62,6 +62,7 @@ static void apiserver_arguments(const struct cluster *cluster, struct arguments 
     ADD(to, "--kubelet-certificate-authority=%s/ca.crt", tls);
     ADD(to, "--kubelet-client-certificate=%s/apiserver-kubelet-client.crt", tls);
     ADD(to, "--kubelet-client-key=%s/apiserver-kubelet-client.key", tls);
+    ADD(to, "--kubelet-preferred-address-types=InternalIP,Hostname");
     ADD(to, "--authorization-mode=Node,RBAC");
     if (cluster->options->token.n > 0) {
         ADD(to, "--token-auth-file=%s/tokens.csv", tls);

@@ -19,5 +19,14 @@ struct status *self_subject_access_review_create(struct request *request);
 struct status *self_subject_rules_review_create(struct request *request);
 /* POST pods/NAME/eviction. */
 struct status *eviction_create(struct request *request);
+/* pods/NAME/log, exec, attach, portforward: answered by the kubelet. */
+struct status *pod_log_get(struct request *request);
+struct status *pod_exec_serve(struct request *request);
+struct status *pod_attach_serve(struct request *request);
+struct status *pod_port_forward_serve(struct request *request);
+/* .../NAME/proxy/PATH of nodes, pods and services. */
+struct status *node_proxy_serve(struct request *request);
+struct status *pod_proxy_serve(struct request *request);
+struct status *service_proxy_serve(struct request *request);
 
 #endif

@@ -9,6 +9,13 @@ static const struct {
 } handlers[] = {
     {"pods", "binding", binding_create},
     {"pods", "eviction", eviction_create},
+    {"pods", "log", pod_log_get},
+    {"pods", "exec", pod_exec_serve},
+    {"pods", "attach", pod_attach_serve},
+    {"pods", "portforward", pod_port_forward_serve},
+    {"pods", "proxy", pod_proxy_serve},
+    {"nodes", "proxy", node_proxy_serve},
+    {"services", "proxy", service_proxy_serve},
     {"serviceaccounts", "token", token_request_create},
     {"*", "scale", scale_serve},
 };
