@@ -153,6 +153,16 @@ struct str arena_printf(struct arena *arena, const char *format, ...)
     return text;
 }
 
+void *arena_list_copy_(struct arena *arena, const void *items, size_t len, size_t size)
+{
+    void *grown = arena_array(arena, mem_add(len, 1), size);
+
+    if (len > 0) {
+        memcpy(grown, items, len * size);
+    }
+    return grown;
+}
+
 void *arena_list_room_(struct arena *arena, void *items, size_t len, size_t size)
 {
     bool full = len == 0 || (len & (len - 1)) == 0; /* capacity is the next power of two */

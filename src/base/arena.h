@@ -44,6 +44,14 @@ struct str arena_vprintf(struct arena *arena, const char *format, va_list args) 
         (list)->items = arena_list_room_((arena), (list)->items, (list)->len, sizeof(*(list)->items));   \
         &(list)->items[(list)->len++];                                                                   \
     })
+/* The same for a list of unknown making, whose capacity is therefore unknown too: its items move.
+ *   LIST_APPEND(arena, &spec->tolerations)->key = key; */
+#define LIST_APPEND(arena, list)                                                                         \
+    ({                                                                                                   \
+        (list)->items = arena_list_copy_((arena), (list)->items, (list)->len, sizeof(*(list)->items));   \
+        &(list)->items[(list)->len++];                                                                   \
+    })
+void *arena_list_copy_(struct arena *arena, const void *items, size_t len, size_t size);
 void *arena_list_room_(struct arena *arena, void *items, size_t len, size_t size);
 
 /* Iterates a {items, len} list: LIST_EACH(container, &spec->containers) { container->name ... } */

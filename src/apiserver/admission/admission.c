@@ -10,17 +10,32 @@
 
 const struct admission_plugin *const admission_plugins[] = {
     &namespace_lifecycle_plugin,
+    &security_context_deny_plugin,
+    &service_account_plugin,
+    &taint_nodes_by_condition_plugin,
+    &priority_plugin,
+    &default_toleration_seconds_plugin,
+    &default_storage_class_plugin,
+    &storage_object_in_use_protection_plugin,
+    &runtime_class_plugin,
+    &default_ingress_class_plugin,
     NULL,
 };
 
-static bool is_enabled(const struct apiserver_options *options, const char *name)
+static bool names(const struct flag_strings *list, const char *name)
 {
-    for (size_t i = 0; i < options->disable_admission_plugins.len; i++) {
-        if (str_is(options->disable_admission_plugins.items[i], name)) {
-            return false;
+    LIST_EACH(item, list) {
+        if (str_is(*item, name)) {
+            return true;
         }
     }
-    return true;
+    return false;
+}
+
+static bool is_enabled(const struct apiserver_options *options, const struct admission_plugin *plugin)
+{
+    return plugin->is_optional ? names(&options->enable_admission_plugins, plugin->name)
+                               : !names(&options->disable_admission_plugins, plugin->name);
 }
 
 static void trace_plugin(struct admission_request *admission, const char *name, int64_t start,
@@ -39,7 +54,7 @@ struct status *admission_run(struct admission_request *admission, enum admission
         const struct admission_plugin *plugin = admission_plugins[i];
         struct status *(*ask)(struct admission_request *) = phase == ADMIT_MUTATE ? plugin->mutate : plugin->validate;
 
-        if (ask == NULL || (plugin->operations & admission->operation) == 0 || !is_enabled(options, plugin->name)) {
+        if (ask == NULL || (plugin->operations & admission->operation) == 0 || !is_enabled(options, plugin)) {
             continue;
         }
         int64_t start = env_wall();

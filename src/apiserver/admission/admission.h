@@ -26,6 +26,7 @@ struct admission_request {
 struct admission_plugin {
     const char *name;
     unsigned operations; /* of enum admission_operation; it isn't asked about others */
+    bool is_optional;    /* asked only when --enable-admission-plugins names it; others unless disabled */
     /* NULL: not of that phase. An error ends the request; FORBIDDEN in stock's words comes from admission_forbidden(). */
     struct status *(*mutate)(struct admission_request *admission);
     struct status *(*validate)(struct admission_request *admission);

@@ -1,9 +1,27 @@
-/* The plugins there are, one file each. */
+/* The plugins there are, and those of their deciders that are tested alone. */
 #ifndef APISERVER_ADMISSION_PLUGINS_H
 #define APISERVER_ADMISSION_PLUGINS_H
 
 #include "apiserver/admission/admission.h"
 
+struct apiserver_options;
+struct core_v1_pod_spec;
+
 extern const struct admission_plugin namespace_lifecycle_plugin;
+extern const struct admission_plugin service_account_plugin;
+extern const struct admission_plugin taint_nodes_by_condition_plugin;
+extern const struct admission_plugin priority_plugin;
+extern const struct admission_plugin default_toleration_seconds_plugin;
+extern const struct admission_plugin default_storage_class_plugin;
+extern const struct admission_plugin storage_object_in_use_protection_plugin;
+extern const struct admission_plugin runtime_class_plugin;
+extern const struct admission_plugin default_ingress_class_plugin;
+extern const struct admission_plugin security_context_deny_plugin;
+
+/* Adds the tolerations of DefaultTolerationSeconds that are missing. */
+void default_toleration_seconds(struct arena *arena, const struct apiserver_options *options,
+                                struct core_v1_pod_spec *spec);
+/* Adds the volume with the token, unless all containers have something else in its place. */
+void service_account_mount_token(struct arena *arena, struct core_v1_pod_spec *spec);
 
 #endif
