@@ -45,8 +45,10 @@ TEST("apiserver/admission/tolerations are added where none counts")
                           .p);
 }
 
-TEST("apiserver/admission/the token is mounted where nothing else is")
+/* Names are random, which only a task's env can be. */
+static void mount_where_nothing_is(void *arg)
 {
+    (void)arg;
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct core_v1_pod *pod = pod_of(
         arena, "{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"volumeMounts\":["
@@ -70,14 +72,25 @@ TEST("apiserver/admission/the token is mounted where nothing else is")
     CHECK_INT(spec->containers.items[0].volume_mounts.len, 1);
 }
 
-TEST("apiserver/admission/no volume when every container has its own")
+TEST("apiserver/admission/the token is mounted where nothing else is")
 {
+    test_run_task(mount_where_nothing_is, NULL);
+}
+
+static void mount_nowhere(void *arg)
+{
+    (void)arg;
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct core_v1_pod *pod = pod_of(arena, "{\"containers\":[{\"name\":\"b\",\"volumeMounts\":[{\"name\":\"e\","
                                             "\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"}]}]}");
 
     service_account_mount_token(arena, &pod->spec);
     CHECK_INT(pod->spec.volumes.len, 0);
+}
+
+TEST("apiserver/admission/no volume when every container has its own")
+{
+    test_run_task(mount_nowhere, NULL);
 }
 
 TEST("apiserver/admission/secrets are found wherever a pod names them")
