@@ -354,10 +354,11 @@ struct status *spdy_stream_end(struct spdy_stream *stream)
     return write_data(stream, STR(""), FLAG_FIN);
 }
 
-void spdy_wait(struct spdy *spdy, int64_t deadline)
+bool spdy_wait(struct spdy *spdy, int64_t deadline)
 {
     while (!spdy->has_ended && cond_wait(&spdy->changed, deadline)) {
     }
+    return spdy->has_ended;
 }
 
 void spdy_free(struct spdy *spdy)

@@ -25,8 +25,8 @@ struct stream *spdy_stream_input(struct spdy_stream *stream);
 MUST_USE struct status *spdy_stream_write(struct spdy_stream *stream, struct str bytes);
 /* Nothing more will be written. */
 MUST_USE struct status *spdy_stream_end(struct spdy_stream *stream);
-/* Parks until the client has ended the connection; for those who let it go first. */
-void spdy_wait(struct spdy *spdy, int64_t deadline);
+/* Parks until the client has ended the connection, or the deadline. True when it has. */
+bool spdy_wait(struct spdy *spdy, int64_t deadline);
 /* Ends and frees all. Parks. NULL is fine. */
 void spdy_free(struct spdy *spdy);
 
