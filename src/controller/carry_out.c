@@ -60,7 +60,8 @@ static void note_deleted(struct doing *doing)
 static struct status *delete_object(struct doing *doing)
 {
     const struct plan_action *action = doing->action;
-    struct client_delete_options options = {.uid = action->uid, .propagation = action->propagation};
+    struct client_delete_options options = {
+        .uid = action->uid, .propagation = action->propagation, .grace_period_seconds = action->grace_seconds};
 
     TRY(client_delete(doing->client, action->kind, action->namespace, action->name, &options));
     note_deleted(doing);
@@ -75,13 +76,13 @@ static struct status *act(struct doing *doing, struct arena *arena, struct objec
     case PLAN_CREATE:
         return client_create(doing->client, action->kind, action->object, NULL, arena, (void **)ret_result);
     case PLAN_UPDATE:
-        return client_update(doing->client, action->kind, STR(""), action->object, NULL, arena, (void **)ret_result);
+        return client_update(doing->client, action->kind, action->subresource, action->object, NULL, arena, (void **)ret_result);
     case PLAN_UPDATE_STATUS:
         return client_update(doing->client, action->kind, STR("status"), action->object, NULL, arena,
                              (void **)ret_result);
     case PLAN_PATCH:
-        return client_patch(doing->client, action->kind, action->namespace, action->name, STR(""), CLIENT_PATCH_MERGE,
-                            action->patch, NULL, arena, (void **)ret_result);
+        return client_patch(doing->client, action->kind, action->namespace, action->name, action->subresource,
+                            action->strategic ? CLIENT_PATCH_STRATEGIC : CLIENT_PATCH_MERGE, action->patch, NULL, arena, (void **)ret_result);
     case PLAN_DELETE:
         return delete_object(doing);
     case PLAN_EVENT:
@@ -132,6 +133,13 @@ static bool is_namespace_ending(const struct status *failure)
     return false;
 }
 
+static bool is_forgiven(const struct plan_action *action, const struct status *failure)
+{
+    return action->may_fail || is_namespace_ending(failure) ||
+           (action->may_exist && status_is(failure, STATUS_ALREADY_EXISTS)) ||
+           (action->verb == PLAN_DELETE && status_is(failure, STATUS_NOT_FOUND));
+}
+
 static void doing_run(void *arg)
 {
     struct doing *doing = arg;
@@ -143,7 +151,7 @@ static void doing_run(void *arg)
         note_written(doing, result);
     }
     tell(doing, arena, result);
-    if (doing->failure != NULL && (doing->action->may_fail || is_namespace_ending(doing->failure))) {
+    if (doing->failure != NULL && is_forgiven(doing->action, doing->failure)) {
         status_freep(&doing->failure);
     }
 }

@@ -19,6 +19,7 @@ struct aftermath {
         struct written *items;
         size_t len;
     } written;
+    int64_t memory[PLAN_MEMORY]; /* the plan's */
     struct status *failure; /* the first; NULL when all went well */
     enum plan_verb failed_verb;
 };

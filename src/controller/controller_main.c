@@ -1,44 +1,104 @@
 #include "controller/controller_main.h"
 
+#include "base/env.h"
+#include "base/file.h"
 #include "client/component_process.h"
 #include "controller/controllers.h"
 #include "controller/engine.h"
 
+enum { FILE_BYTES_MAX = 4 << 20 };
+
 struct options {
-    struct str root_ca_file, service_account_private_key_file, cluster_cidr, service_cluster_ip_range;
-    struct str cluster_name;
-    bool allocate_node_cidrs;
+    struct arena *arena;
+    struct controller_settings settings;
+    struct str root_ca_file, service_account_private_key_file, cluster_name;
+    int64_t node_mask_v4, node_mask_v6, node_mask;
+    int64_t endpoints_per_slice, terminated_pods_max;
 };
 
 #define OPTION(kind, member, name, help) FLAG(kind, struct options, member, name, 0, help)
 static const struct flag flags[] = {
-    OPTION(STRING, root_ca_file, "root-ca-file", "certificates that pods get to check the API server's with"),
+    OPTION(STRING, root_ca_file, "root-ca-file", "certificates that pods check the API server's with"),
     OPTION(STRING, service_account_private_key_file, "service-account-private-key-file",
            "key that tokens kept in Secrets are signed with"),
-    OPTION(STRING, cluster_cidr, "cluster-cidr", "range of pods' addresses"),
-    OPTION(STRING, service_cluster_ip_range, "service-cluster-ip-range", "range of services' addresses"),
+    OPTION(STRING, settings.cluster_cidr, "cluster-cidr", "range of pods' addresses"),
+    OPTION(STRING, settings.service_cidr, "service-cluster-ip-range", "range of services' addresses"),
     OPTION(STRING, cluster_name, "cluster-name", "prefix of the cluster's instances"),
-    OPTION(BOOL, allocate_node_cidrs, "allocate-node-cidrs", "give each node a part of the range"),
+    OPTION(BOOL, settings.allocate_node_cidrs, "allocate-node-cidrs", "give each node a part of the range"),
+    OPTION(INT, node_mask, "node-cidr-mask-size", "size of a node's part"),
+    OPTION(INT, node_mask_v4, "node-cidr-mask-size-ipv4", "size of a node's part of an IPv4 range"),
+    OPTION(INT, node_mask_v6, "node-cidr-mask-size-ipv6", "size of a node's part of an IPv6 range"),
+    OPTION(DURATION, settings.node_grace, "node-monitor-grace-period", "silence that makes a node doubtful"),
+    OPTION(DURATION, settings.node_startup_grace, "node-startup-grace-period", "the same for a node that starts"),
+    OPTION(INT, endpoints_per_slice, "max-endpoints-per-slice", "endpoints in one EndpointSlice"),
+    OPTION(INT, terminated_pods_max, "terminated-pod-gc-threshold", "finished pods that are kept"),
+    FLAG_IGNORE("controllers"),
+    FLAG_IGNORE("cidr-allocator-type"),
+    FLAG_IGNORE("node-monitor-period"),
+    FLAG_IGNORE("cluster-signing-cert-file"),
+    FLAG_IGNORE("cluster-signing-key-file"),
+    FLAG_IGNORE("requestheader-client-ca-file"),
+    FLAG_IGNORE("client-ca-file"),
 };
+
+static struct status *check(void *arg)
+{
+    struct options *options = arg;
+    struct controller_settings *settings = &options->settings;
+
+    if (options->node_mask > 0) {
+        options->node_mask_v4 = options->node_mask_v6 = options->node_mask;
+    }
+    if (options->node_mask_v4 > 32 || options->node_mask_v6 > 128 || options->node_mask_v4 < 0 ||
+        options->node_mask_v6 < 0) {
+        return status_new(STATUS_BAD_REQUEST, "--node-cidr-mask-size is larger than an address");
+    }
+    settings->node_mask_v4 = (int)options->node_mask_v4;
+    settings->node_mask_v6 = (int)options->node_mask_v6;
+    if (options->endpoints_per_slice < 1 || options->endpoints_per_slice > 1000) {
+        return status_new(STATUS_BAD_REQUEST, "--max-endpoints-per-slice must be from 1 to 1000");
+    }
+    settings->endpoints_per_slice = (int32_t)options->endpoints_per_slice;
+    settings->terminated_pods_max = (int32_t)MIN(options->terminated_pods_max, INT32_MAX);
+    if (options->root_ca_file.n == 0) {
+        return NULL;
+    }
+    struct status *status = file_read(options->arena, arena_cstr(options->arena, options->root_ca_file),
+                                      FILE_BYTES_MAX, &settings->root_ca);
+
+    return status != NULL ? status_while(status, "--root-ca-file: ") : NULL;
+}
 
 static void run(struct client *client, void *arg)
 {
-    struct engine *engine = engine_new(client);
+    const struct options *options = arg;
+    struct engine *engine = engine_new(client, &options->settings);
 
-    engine_add(engine, &deployment_controller);
-    engine_add(engine, &replicaset_controller);
+    for (size_t i = 0; i < controllers_all_count; i++) {
+        engine_add(engine, controllers_all[i]);
+    }
     engine_run(engine);
     engine_free(engine);
 }
 
 int controller_main(int argc, char **argv)
 {
-    struct options options = {.cluster_name = STR("kubernetes")};
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct options options = {
+        .arena = arena,
+        .cluster_name = STR("kubernetes"),
+        .settings = {.node_grace = 50 * ENV_SECOND, .node_startup_grace = 60 * ENV_SECOND},
+        .node_mask_v4 = 24,
+        .node_mask_v6 = 64,
+        .endpoints_per_slice = 100,
+        .terminated_pods_max = 12500,
+    };
     struct component_process component = {
         .name = "kube-controller-manager",
         .trace_name = "controller-manager",
         .about = "The Kubernetes controller manager of c8s: brings what is there to what is wanted.",
         .flags = {flags, COUNT_OF(flags), &options},
+        .check = check,
         .run = run,
     };
 

@@ -6,5 +6,15 @@
 
 extern const struct controller deployment_controller;
 extern const struct controller replicaset_controller;
+extern const struct controller service_account_controller;
+extern const struct controller root_ca_controller;
+extern const struct controller node_ipam_controller;
+extern const struct controller node_lifecycle_controller;
+extern const struct controller taint_eviction_controller;
+extern const struct controller pod_gc_controller;
+
+/* All of them, in the order they are started. */
+extern const struct controller *const controllers_all[];
+extern const size_t controllers_all_count;
 
 #endif

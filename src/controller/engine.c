@@ -12,6 +12,7 @@
 #include "schema/type.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { WORKERS = 5, CONTROLLERS_MAX = 48 };
 
@@ -29,6 +30,7 @@ struct runner {
 
 struct engine {
     struct client *client;
+    const struct controller_settings *settings;
     struct arena *arena; /* subscriptions */
     struct watched_kinds *kinds;
     struct runner *runners[CONTROLLERS_MAX];
@@ -43,11 +45,12 @@ struct subscription {
     controller_map_fn *map;
 };
 
-struct engine *engine_new(struct client *client)
+struct engine *engine_new(struct client *client, const struct controller_settings *settings)
 {
     struct engine *engine = MEM_NEW(struct engine);
 
     engine->client = client;
+    engine->settings = settings;
     engine->arena = arena_new();
     engine->kinds = watched_kinds_new(client);
     task_group_init(&engine->tasks);
@@ -77,7 +80,11 @@ static void subscription_tell(void *arg, const void *old, const void *new)
     struct subscription *subscription = arg;
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct world_view view = {.kinds = subscription->runner->engine->kinds};
-    struct world world = {.reader = &watched_reader, .source = &view, .now = env_wall(), .arena = arena};
+    struct world world = {.settings = subscription->runner->engine->settings,
+                          .reader = &watched_reader,
+                          .source = &view,
+                          .now = env_wall(),
+                          .arena = arena};
     struct str_list keys = {0};
     const void *objects[] = {old, new}; /* the old one too: an owner that changed must hear of it */
 
@@ -147,14 +154,22 @@ static struct status *pass(struct runner *runner, struct str key, const struct a
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct world_view view = {.kinds = runner->engine->kinds, .remember = true};
-    struct world world = {.reader = &watched_reader, .source = &view, .now = env_wall(), .arena = arena};
+    struct world world = {.settings = runner->engine->settings,
+                          .reader = &watched_reader,
+                          .source = &view,
+                          .now = env_wall(),
+                          .arena = arena};
     struct plan plan = {.arena = arena};
 
     if (before != NULL) {
         world.failure = before->failure;
         world.failed_verb = before->failed_verb;
     }
+    if (before != NULL) {
+        memcpy(world.memory, before->memory, sizeof(world.memory));
+    }
     TRY(runner->controller->plan(&world, key, &plan));
+    memcpy(after->memory, plan.memory, sizeof(after->memory));
     if (plan.requeue_after > 0) {
         work_queue_add_after(runner->queue, key, plan.requeue_after);
     }
@@ -165,6 +180,16 @@ static struct status *pass(struct runner *runner, struct str key, const struct a
     carry_out(runner->engine->client, runner->recorder, &plan, after);
     world_view_release(&view);
     return after->failure != NULL ? status_copy(after->failure) : NULL;
+}
+
+static bool is_worth_keeping(const struct aftermath *after)
+{
+    bool remembers = false;
+
+    for (size_t i = 0; i < PLAN_MEMORY; i++) {
+        remembers = remembers || after->memory[i] != 0;
+    }
+    return remembers || after->written.len > 0 || after->failure != NULL;
 }
 
 static void work_on(struct runner *runner, struct str key)
@@ -178,7 +203,10 @@ static void work_on(struct runner *runner, struct str key)
     struct status *failure = pass(runner, key, before, after);
 
     aftermath_free(before);
-    if (after->written.len > 0 || after->failure != NULL) {
+    if (runner->controller->serial) {
+        wait_seen(runner, after);
+    }
+    if (is_worth_keeping(after)) {
         map_set(&runner->after, key, after);
     } else {
         aftermath_free(after);
@@ -233,10 +261,11 @@ void engine_run(struct engine *engine)
 {
     watched_kinds_start(engine->kinds);
     for (size_t i = 0; i < engine->runner_count; i++) {
-        int workers = engine->runners[i]->controller->workers;
+        const struct controller *controller = engine->runners[i]->controller;
+        int workers = controller->serial ? 1 : controller->workers;
 
         for (int n = 0; n < (workers > 0 ? workers : WORKERS); n++) {
-            task_group_spawn(&engine->tasks, engine->runners[i]->controller->name, runner_work, engine->runners[i]);
+            task_group_spawn(&engine->tasks, controller->name, runner_work, engine->runners[i]);
         }
     }
     while (!task_is_cancelled()) {

@@ -15,8 +15,8 @@
 
 struct engine;
 
-/* One engine over one client, which it borrows. */
-struct engine *engine_new(struct client *client);
+/* One engine over one client, which it borrows, as the settings. */
+struct engine *engine_new(struct client *client, const struct controller_settings *settings);
 void engine_add(struct engine *engine, const struct controller *controller);
 /* Starts informers and workers and parks until the task is cancelled; then all has ended. */
 void engine_run(struct engine *engine);

@@ -30,17 +30,26 @@ struct plan_action {
     struct str patch;           /* a JSON merge patch */
     struct str uid;             /* precondition of a delete or patch; empty: none */
     struct str propagation;     /* of a delete */
+    struct str subresource;     /* of an update or patch; empty: the object itself */
+    bool strategic;             /* the patch is a strategic merge patch */
+    const int64_t *grace_seconds; /* of a delete; NULL: the object's own */
     const char *event_type, *event_reason;
     struct str event_message;
     int batch; /* neighbours with one number above 0 run beside each other: creates in slow start (1, 2, 4, ... at once;
                   a failure ends it and skips the rest), others all at once */
     bool may_fail; /* a failure (such as "not found") does not make the key come again */
+    bool may_exist; /* that the object to be created is there already is as good */
     bool regardless; /* carried out although an earlier action failed */
     struct plan_note note;
 };
 
+/* Numbers a decider may keep from one look at a key to the next, such as when it first saw something by its own clock;
+ * all zero is nothing kept. */
+enum { PLAN_MEMORY = 2 };
+
 struct plan {
     struct arena *arena;
+    int64_t memory[PLAN_MEMORY];
     struct plan_action *items;
     size_t len;
     int64_t requeue_after; /* ns; 0: only when something changes */

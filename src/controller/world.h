@@ -19,7 +19,20 @@ struct world_reader {
                                    struct str key, struct arena *arena);
 };
 
+/* What the command line says that deciders go by. */
+struct controller_settings {
+    struct str root_ca;      /* PEM; empty: none is published */
+    struct str cluster_cidr; /* one, or two with a comma between */
+    struct str service_cidr;
+    bool allocate_node_cidrs;
+    int node_mask_v4, node_mask_v6;                       /* sizes of nodes' parts of the cluster's range */
+    int64_t node_grace, node_startup_grace;               /* ns without a heartbeat until a node is in doubt */
+    int32_t endpoints_per_slice;
+    int32_t terminated_pods_max;
+};
+
 struct world {
+    const struct controller_settings *settings;
     const struct world_reader *reader;
     void *source; /* the reader's own */
     int64_t now;        /* env_wall() at the start of the pass */
@@ -27,6 +40,7 @@ struct world {
     /* What went wrong when this key's last plan was carried out; NULL when nothing did. */
     const struct status *failure;
     enum plan_verb failed_verb;
+    int64_t memory[PLAN_MEMORY]; /* what the last plan for this key kept; zero when there was none */
 };
 
 /* The object under "NAMESPACE/NAME", or "NAME" when its kind has no namespaces; NULL when absent. Objects are borrowed

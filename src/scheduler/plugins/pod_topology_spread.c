@@ -3,6 +3,7 @@
  * zone, as stock's system default has it. */
 #include "scheduler/plugin.h"
 
+#include "api/tolerations.h"
 #include "scheduler/topology.h"
 #include "schema/map_of.h"
 #include "schema/selectors.h"
@@ -90,7 +91,7 @@ static bool tolerates_node(const struct core_v1_pod *pod, const struct core_v1_n
 {
     LIST_EACH(taint, &node->spec.taints)
     {
-        if (!str_is(taint->effect, "PreferNoSchedule") && !taint_is_tolerated(pod, taint)) {
+        if (!str_is(taint->effect, "PreferNoSchedule") && !tolerations_of_pod_tolerate(pod, taint)) {
             return false;
         }
     }

@@ -1,13 +1,14 @@
 /* NodeUnschedulable, NodeName, NodePorts: plugins of a few lines each. */
 #include "scheduler/plugin.h"
 
+#include "api/tolerations.h"
 static enum verdict unschedulable_filter(const struct attempt *attempt, const struct node_info *node,
                                          struct reasons *ret)
 {
     static const struct core_v1_taint taint = {.key = STR_INIT("node.kubernetes.io/unschedulable"),
                                                .effect = STR_INIT("NoSchedule")};
 
-    if (!node->node->spec.unschedulable || taint_is_tolerated(attempt->pod->pod, &taint)) {
+    if (!node->node->spec.unschedulable || tolerations_of_pod_tolerate(attempt->pod->pod, &taint)) {
         return VERDICT_FITS;
     }
     reasons_add(attempt->arena, ret, STR("node(s) were unschedulable"));

@@ -2,37 +2,7 @@
  * liked (PreferNoSchedule). */
 #include "scheduler/plugin.h"
 
-static bool tolerates(const struct core_v1_toleration *toleration, const struct core_v1_taint *taint)
-{
-    if ((toleration->effect.n > 0 && !str_eq(toleration->effect, taint->effect)) ||
-        (toleration->key.n > 0 && !str_eq(toleration->key, taint->key))) {
-        return false;
-    }
-    if (str_is(toleration->operator, "Exists")) {
-        return true;
-    }
-    int64_t wanted, have;
-
-    if (str_is(toleration->operator, "Lt") || str_is(toleration->operator, "Gt")) {
-        if (!str_to_i64(toleration->value, &wanted) || !str_to_i64(taint->value, &have)) {
-            return false;
-        }
-        return str_is(toleration->operator, "Lt") ? have < wanted : have > wanted;
-    }
-    return (toleration->operator.n == 0 || str_is(toleration->operator, "Equal")) &&
-           str_eq(toleration->value, taint->value);
-}
-
-bool taint_is_tolerated(const struct core_v1_pod *pod, const struct core_v1_taint *taint)
-{
-    LIST_EACH(toleration, &pod->spec.tolerations)
-    {
-        if (tolerates(toleration, taint)) {
-            return true;
-        }
-    }
-    return false;
-}
+#include "api/tolerations.h"
 
 static enum verdict filter(const struct attempt *attempt, const struct node_info *node, struct reasons *ret)
 {
@@ -40,7 +10,7 @@ static enum verdict filter(const struct attempt *attempt, const struct node_info
     {
         bool keeps_away = str_is(taint->effect, "NoSchedule") || str_is(taint->effect, "NoExecute");
 
-        if (keeps_away && !taint_is_tolerated(attempt->pod->pod, taint)) {
+        if (keeps_away && !tolerations_of_pod_tolerate(attempt->pod->pod, taint)) {
             reasons_add(attempt->arena, ret, STR("node(s) had untolerated taint(s)"));
             return VERDICT_UNRESOLVABLE;
         }
@@ -54,7 +24,7 @@ static int64_t score(const struct attempt *attempt, const struct node_info *node
 
     LIST_EACH(taint, &node->node->spec.taints)
     {
-        untolerated += str_is(taint->effect, "PreferNoSchedule") && !taint_is_tolerated(attempt->pod->pod, taint);
+        untolerated += str_is(taint->effect, "PreferNoSchedule") && !tolerations_of_pod_tolerate(attempt->pod->pod, taint);
     }
     return untolerated;
 }

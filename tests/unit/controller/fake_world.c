@@ -65,9 +65,16 @@ static const struct world_reader reader = {reader_find, reader_list};
 
 void fake_world_init(struct fake_world *fake)
 {
-    *fake = (struct fake_world){.arena = arena_new()};
+    *fake = (struct fake_world){
+        .arena = arena_new(),
+        .settings = {.node_mask_v4 = 24,
+                     .node_mask_v6 = 64,
+                     .node_grace = 50 * ENV_SECOND,
+                     .node_startup_grace = 60 * ENV_SECOND,
+                     .endpoints_per_slice = 100},
+    };
     fake->world = (struct world){
-        .reader = &reader, .source = fake, .now = 1700000000 * ENV_SECOND, .arena = fake->arena};
+        .settings = &fake->settings, .reader = &reader, .source = fake, .now = 1700000000 * ENV_SECOND, .arena = fake->arena};
 }
 
 void fake_world_done(struct fake_world *fake)
@@ -292,6 +299,11 @@ static void apply(struct fake_world *fake, const struct plan_action *action)
         break;
     }
     new_version(fake, entry->object);
+}
+
+void fake_world_remember(struct fake_world *fake)
+{
+    memcpy(fake->world.memory, fake->plan.memory, sizeof(fake->world.memory));
 }
 
 void fake_world_apply(struct fake_world *fake)

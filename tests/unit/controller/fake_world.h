@@ -8,6 +8,7 @@
 struct fake_world {
     struct arena *arena;
     struct world world;
+    struct controller_settings settings;
     struct {
         struct fake_object {
             const struct kind *kind;
@@ -34,6 +35,8 @@ size_t fake_world_count(const struct fake_world *fake, const struct kind *kind);
  *   event Normal ScalingReplicaSet: Scaled up ... */
 struct str fake_world_plan(struct fake_world *fake, const struct controller *controller, const char *key);
 struct str fake_world_plan_whole(struct fake_world *fake, const struct controller *controller, const char *key);
+/* The next plan finds what the last one kept in its memory. */
+void fake_world_remember(struct fake_world *fake);
 /* Carries the last plan out. */
 void fake_world_apply(struct fake_world *fake);
 /* Plans and applies for all objects of the controller's kind; true when something was planned. */

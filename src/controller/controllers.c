@@ -1,0 +1,8 @@
+#include "controller/controllers.h"
+
+const struct controller *const controllers_all[] = {
+    &service_account_controller, &root_ca_controller,        &node_ipam_controller,
+    &node_lifecycle_controller,  &taint_eviction_controller, &deployment_controller,
+    &replicaset_controller,      &pod_gc_controller,
+};
+const size_t controllers_all_count = COUNT_OF(controllers_all);
