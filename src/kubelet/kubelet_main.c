@@ -3,7 +3,9 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "client/kubeconfig.h"
+#include "kubelet/context.h"
 #include "kubelet/kubelet_flags.h"
+#include "kubelet/serving_files.h"
 #include "net/event_loop.h"
 #include "net/signals.h"
 
@@ -17,9 +19,8 @@ struct process {
     struct cri *cri;
     struct host *host;
     struct kubelet *kubelet;
+    struct kubelet_server *server;
     struct signals *signals;
-    struct task *starting;
-    bool has_ended_start;
     int exit_code;
 };
 
@@ -48,10 +49,40 @@ static struct status *open_parts(struct process *process)
     return NULL;
 }
 
+static struct status *start_server(struct process *process)
+{
+    const struct kubelet_settings *settings = &process->settings;
+    struct kubelet_server_options options = {
+        .address = settings->address,
+        .port = (int)settings->options.port,
+        .healthz_address = settings->healthz_address,
+        .healthz_port = (int)settings->healthz_port,
+        .anonymous = settings->anonymous_auth,
+        .token_review = settings->token_webhook,
+        .always_allow = str_is(settings->authorization_mode, "AlwaysAllow"),
+        .authorized_ttl = settings->authorized_ttl,
+        .unauthorized_ttl = settings->unauthorized_ttl,
+    };
+
+    if (!settings->options.enable_server) {
+        return NULL;
+    }
+    TRY(serving_files_read(settings, process->kubelet->node_name, process->kubelet->node_ip, process->arena, &options));
+    TRY(kubelet_server_start(process->kubelet, &options, &process->server));
+    log_info("serving on port %d", kubelet_server_port(process->server));
+    return NULL;
+}
+
+static struct status *start(struct process *process)
+{
+    TRY(kubelet_start(process->kubelet));
+    return start_server(process);
+}
+
 static void start_task(void *arg)
 {
     struct process *process = arg;
-    struct status *error = kubelet_start(process->kubelet);
+    struct status *error = start(process);
 
     if (error != NULL && !status_is(error, STATUS_CANCELLED)) {
         log_error("%.*s", STR_ARG(error->message));
@@ -72,6 +103,7 @@ static struct status *run(struct process *process)
     TRY(signals_wait(process->signals, TASK_FOREVER, &number));
     log_info("ending: signal %d", number);
     task_group_cancel(&starting);
+    kubelet_server_free(process->server);
     kubelet_stop(process->kubelet);
     return NULL;
 }

@@ -217,6 +217,17 @@ void pod_status_conditions(struct arena *arena, const struct pod_status_input *i
     add_condition(arena, input, status, STR("PodScheduled"), (struct verdict){.is_true = true});
 }
 
+static bool has_ready_sandbox(const struct runtime_pod *runtime)
+{
+    LIST_EACH (sandbox, &runtime->sandboxes) {
+        if (sandbox->is_ready) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A pod that is over keeps the addresses it had. */
 static void set_addresses(struct arena *arena, const struct pod_status_input *input, struct core_v1_pod_status *status)
 {
     if (input->runtime->sandboxes.len > 0 && !input->pod->spec.host_network) {
@@ -224,7 +235,7 @@ static void set_addresses(struct arena *arena, const struct pod_status_input *in
             LIST_ADD(arena, &status->pod_ips)->ip = *ip;
         }
     }
-    if (status->pod_ips.len == 0 && runtime_pod_is_running(input->runtime) && input->old->pod_ips.len > 0 &&
+    if (status->pod_ips.len == 0 && !has_ready_sandbox(input->runtime) && input->old->pod_ips.len > 0 &&
         !input->pod->spec.host_network) {
         memcpy(&status->pod_ips, &input->old->pod_ips, sizeof(status->pod_ips));
     }
