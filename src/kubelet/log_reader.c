@@ -83,7 +83,7 @@ static struct status *seek_tail(struct reading *reading)
         bool is_complete;
 
         while ((int64_t)end.n < st.st_size - from) {
-            size_t got;
+            size_t got = 0;
 
             TRY(read_piece(reading->fd, buf_reserve(&end, PIECE_BYTES), PIECE_BYTES, from + (int64_t)end.n, &got));
             if (got == 0) {
@@ -113,7 +113,7 @@ static struct status *flush(struct reading *reading)
 static struct status *send_new(struct reading *reading)
 {
     for (;;) {
-        size_t got, at = 0;
+        size_t got = 0, at = 0;
 
         TRY(read_piece(reading->fd, buf_reserve(&reading->input, PIECE_BYTES), PIECE_BYTES, reading->offset, &got));
         reading->input.n += got;
