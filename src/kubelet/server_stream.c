@@ -189,7 +189,7 @@ void server_stream(struct kubelet *kubelet, struct http_exchange *exchange, stru
     struct streaming streaming = {.kubelet = kubelet, .exchange = exchange};
     bool is_forward = str_is(what, "portForward");
     size_t wanted = is_forward ? 2 : 3;
-    struct str container_id;
+    struct str container_id = STR("");
 
     /* Between pod and container there may be the pod's UID. */
     if (count != wanted && count != wanted + 1) {
