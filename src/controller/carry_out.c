@@ -1,6 +1,7 @@
 #include "controller/carry_out.h"
 
 #include "schema/object.h"
+#include "base/env.h"
 #include "base/mem.h"
 #include "base/task.h"
 #include "schema/type.h"
@@ -30,6 +31,7 @@ struct doing {
     struct event_recorder *recorder;
     const struct plan_action *action;
     struct aftermath *aftermath;
+    bool is_of_batch;
     struct str revision; /* what the object has become; empty when it was not written */
     struct status *failure;
 };
@@ -76,21 +78,47 @@ static struct status *act(struct doing *doing, struct arena *arena, struct objec
     case PLAN_CREATE:
         return client_create(doing->client, action->kind, action->object, NULL, arena, (void **)ret_result);
     case PLAN_UPDATE:
-        return client_update(doing->client, action->kind, action->subresource, action->object, NULL, arena, (void **)ret_result);
+        return client_update(doing->client, action->kind, action->subresource, action->object, NULL, arena,
+                             (void **)ret_result);
     case PLAN_UPDATE_STATUS:
         return client_update(doing->client, action->kind, STR("status"), action->object, NULL, arena,
                              (void **)ret_result);
     case PLAN_PATCH:
         return client_patch(doing->client, action->kind, action->namespace, action->name, action->subresource,
-                            action->strategic ? CLIENT_PATCH_STRATEGIC : CLIENT_PATCH_MERGE, action->patch, NULL, arena, (void **)ret_result);
+                            action->strategic ? CLIENT_PATCH_STRATEGIC : CLIENT_PATCH_MERGE, action->patch, NULL,
+                            arena, (void **)ret_result);
     case PLAN_DELETE:
         return delete_object(doing);
     case PLAN_EVENT:
         event_record(doing->recorder, action->kind, action->object, STR(""), action->event_type, action->event_reason,
                      "%.*s", STR_ARG(action->event_message));
         return NULL;
+    case PLAN_TRACE:
+        return NULL;
     }
     return NULL;
+}
+
+/* `child` is a part of the step; NULL failure: it went well. */
+static void record(const struct plan_span *span, int64_t start, struct str child, const struct status *failure)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    const struct object *about = span->about;
+
+    if (span->step == 0) {
+        return;
+    }
+    trace_emit(&(struct trace_span){
+        .step = span->step,
+        .outcome = failure != NULL ? TRACE_FAILED : TRACE_OK,
+        .start = start,
+        .end = env_wall(),
+        .uid = about->metadata.uid,
+        .object = arena_printf(arena, "%.*s/%.*s/%.*s", STR_ARG(span->kind->plural),
+                               STR_ARG(about->metadata.namespace), STR_ARG(about->metadata.name)),
+        .child = child,
+        .detail = failure != NULL ? failure->message : child.n > 0 ? STR("") : span->detail,
+    });
 }
 
 /* The formats of notes have one %s. */
@@ -145,12 +173,18 @@ static void doing_run(void *arg)
     struct doing *doing = arg;
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct object *result = NULL;
+    int64_t start = env_wall();
 
     doing->failure = act(doing, arena, &result);
     if (doing->failure == NULL) {
         note_written(doing, result);
     }
     tell(doing, arena, result);
+    record(&doing->action->span, start,
+           !doing->is_of_batch ? STR("")
+           : result != NULL    ? result->metadata.name
+                               : doing->action->name,
+           doing->failure);
     if (doing->failure != NULL && is_forgiven(doing->action, doing->failure)) {
         status_freep(&doing->failure);
     }
@@ -181,6 +215,7 @@ static void run_batch(const struct doing *model, const struct plan_action *actio
         for (size_t i = 0; i < now; i++) {
             doings[i] = *model;
             doings[i].action = &actions[done + i];
+            doings[i].is_of_batch = true;
             task_group_spawn(&group, "plan action", doing_run, &doings[i]);
         }
         task_group_wait(&group);
@@ -236,8 +271,11 @@ void carry_out(struct client *client, struct event_recorder *recorder, const str
             i += count;
             continue;
         }
-        if (count > 1) {
+        if (plan->items[i].batch > 0) {
+            int64_t start = env_wall();
+
             run_batch(&model, &plan->items[i], count);
+            record(&plan->items[i].span, start, STR(""), aftermath->failure);
         } else {
             struct doing doing = model;
 

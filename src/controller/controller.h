@@ -19,6 +19,7 @@ struct controller {
     const struct kind *kind; /* keys are NAMESPACE/NAME of this kind */
     struct controller_watch watches[CONTROLLER_WATCHES_MAX];
     int workers; /* 0: 5 */
+    enum trace_step observed; /* the step of seeing a new object, or a new generation of one; 0: none */
     bool serial; /* one worker, and no key is planned before the informers show what all earlier plans wrote */
     /* Reads the world and writes a plan, without clock, I/O or parks. Fails only for what a later try can mend. */
     struct status *(*plan)(const struct world *world, struct str key, struct plan *plan);

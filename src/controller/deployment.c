@@ -93,8 +93,12 @@ static void scale_set(struct pass *pass, struct apps_v1_replica_set *set, int32_
     }
     set->spec.replicas = ARENA_NEW(arena, int32_t);
     *set->spec.replicas = to;
-    plan_update(pass->plan, &apps_v1_replica_set_kind, set);
+    struct plan_action *action = plan_update(pass->plan, &apps_v1_replica_set_kind, set);
+
     if (from != to) {
+        plan_span(pass->plan, action, TRACE_REPLICASET_ENSURED, &apps_v1_deployment_kind, pass->deployment,
+                  "replicasets/%.*s/%.*s scaled from %d to %d", STR_ARG(set->metadata.namespace),
+                  STR_ARG(set->metadata.name), from, to);
         plan_event(pass->plan, &apps_v1_deployment_kind, pass->deployment, "Normal", "ScalingReplicaSet",
                    "Scaled %s replica set %.*s from %d to %d", to > from ? "up" : "down", STR_ARG(set->metadata.name),
                    from, to);
@@ -147,6 +151,9 @@ static void create_new_set(struct pass *pass, int64_t revision)
     deployment_history_annotate_size(arena, &set->metadata, rollout_wanted(pass->deployment),
                                      max_with_surge(pass->deployment));
     plan_create(pass->plan, &apps_v1_replica_set_kind, set);
+    plan_span(pass->plan, plan_last(pass->plan), TRACE_REPLICASET_ENSURED, &apps_v1_deployment_kind, pass->deployment,
+              "replicasets/%.*s/%.*s created for %d pods", STR_ARG(set->metadata.namespace),
+              STR_ARG(set->metadata.name), *set->spec.replicas);
     if (*set->spec.replicas > 0) {
         plan_event(pass->plan, &apps_v1_deployment_kind, pass->deployment, "Normal", "ScalingReplicaSet",
                    "Scaled up replica set %.*s from 0 to %d", STR_ARG(set->metadata.name), *set->spec.replicas);
@@ -217,6 +224,8 @@ static void write_status(struct pass *pass)
     *changed = *pass->deployment;
     changed->status = status;
     plan_update_status(pass->plan, &apps_v1_deployment_kind, changed);
+    plan_span(pass->plan, plan_last(pass->plan), TRACE_DEPLOYMENT_STATUS, &apps_v1_deployment_kind, pass->deployment,
+              "%d of %d available", status.available_replicas, rollout_wanted(pass->deployment));
 }
 
 /* Old sets beyond revisionHistoryLimit that have nothing left go, oldest revision first. */
@@ -500,5 +509,6 @@ const struct controller deployment_controller = {
     .name = "deployment-controller",
     .kind = &apps_v1_deployment_kind,
     .watches = {{&apps_v1_replica_set_kind, map_replica_set}, {&core_v1_pod_kind, map_pod}},
+    .observed = TRACE_DEPLOYMENT_OBSERVED,
     .plan = deployment_plan,
 };

@@ -75,6 +75,28 @@ static void map_default(const struct subscription *subscription, const struct ob
     }
 }
 
+/* The flight recorder's step of an object that is new or has changed. */
+static void record_observed(const struct subscription *subscription, const struct object *old,
+                            const struct object *new)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    const struct controller *controller = subscription->runner->controller;
+
+    if (controller->observed == 0 || subscription->kind != controller->kind || new == NULL ||
+        (old != NULL && old->metadata.generation == new->metadata.generation)) {
+        return;
+    }
+    trace_emit(&(struct trace_span){
+        .step = controller->observed,
+        .start = env_wall(),
+        .end = env_wall(),
+        .uid = new->metadata.uid,
+        .object = arena_printf(arena, "%.*s/%.*s/%.*s", STR_ARG(controller->kind->plural),
+                               STR_ARG(new->metadata.namespace), STR_ARG(new->metadata.name)),
+        .detail = arena_printf(arena, "generation %lld", (long long)new->metadata.generation),
+    });
+}
+
 static void subscription_tell(void *arg, const void *old, const void *new)
 {
     struct subscription *subscription = arg;
@@ -86,6 +108,8 @@ static void subscription_tell(void *arg, const void *old, const void *new)
                           .now = env_wall(),
                           .arena = arena};
     struct str_list keys = {0};
+
+    record_observed(subscription, old, new);
     const void *objects[] = {old, new}; /* the old one too: an owner that changed must hear of it */
 
     for (size_t i = 0; i < COUNT_OF(objects); i++) {

@@ -27,15 +27,15 @@ void plan_create(struct plan *plan, const struct kind *kind, const void *object)
     add(plan, PLAN_CREATE, kind, object);
 }
 
-void plan_update(struct plan *plan, const struct kind *kind, const void *object)
+struct plan_action *plan_update(struct plan *plan, const struct kind *kind, const void *object)
 {
     LIST_EACH(action, plan)
     {
         if (action->verb == PLAN_UPDATE && action->object == object) {
-            return;
+            return action;
         }
     }
-    add(plan, PLAN_UPDATE, kind, object);
+    return add(plan, PLAN_UPDATE, kind, object);
 }
 
 void plan_update_status(struct plan *plan, const struct kind *kind, const void *object)
@@ -63,6 +63,33 @@ void plan_event(struct plan *plan, const struct kind *kind, const void *object, 
     action->event_reason = reason;
     va_start(args, format);
     action->event_message = arena_vprintf(plan->arena, format, args);
+    va_end(args);
+}
+
+static struct plan_span span_of(struct plan *plan, enum trace_step step, const struct kind *kind, const void *about,
+                                const char *format, va_list args)
+{
+    return (struct plan_span){
+        .step = step, .kind = kind, .about = about, .detail = arena_vprintf(plan->arena, format, args)};
+}
+
+void plan_trace(struct plan *plan, enum trace_step step, const struct kind *kind, const void *about,
+                const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add(plan, PLAN_TRACE, kind, about)->span = span_of(plan, step, kind, about, format, args);
+    va_end(args);
+}
+
+void plan_span(struct plan *plan, struct plan_action *action, enum trace_step step, const struct kind *kind,
+               const void *about, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    action->span = span_of(plan, step, kind, about, format, args);
     va_end(args);
 }
 

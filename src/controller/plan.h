@@ -6,12 +6,29 @@
 #define CONTROLLER_PLAN_H
 
 #include "base/arena.h"
+#include "base/trace.h"
 
 #include <stdint.h>
 
 struct kind;
 
-enum plan_verb { PLAN_CREATE, PLAN_UPDATE, PLAN_UPDATE_STATUS, PLAN_PATCH, PLAN_DELETE, PLAN_EVENT };
+enum plan_verb {
+    PLAN_CREATE,
+    PLAN_UPDATE,
+    PLAN_UPDATE_STATUS,
+    PLAN_PATCH,
+    PLAN_DELETE,
+    PLAN_EVENT,
+    PLAN_TRACE, /* nothing is done: a decision is recorded */
+};
+
+/* The step that an action is (of a batch: that of its first), for the flight recorder; step 0: none. */
+struct plan_span {
+    enum trace_step step;
+    const struct kind *kind;
+    const void *about; /* the object the step belongs to */
+    struct str detail;
+};
 
 /* The event about another object (the owner) that follows an action: formats with one %s, the name of the object made
  * or deleted, or the error. Without `about` there is none. */
@@ -41,6 +58,7 @@ struct plan_action {
     bool may_exist; /* that the object to be created is there already is as good */
     bool regardless; /* carried out although an earlier action failed */
     struct plan_note note;
+    struct plan_span span;
 };
 
 /* Numbers a decider may keep from one look at a key to the next, such as when it first saw something by its own clock;
@@ -57,8 +75,8 @@ struct plan {
 
 void plan_create(struct plan *plan, const struct kind *kind, const void *object);
 /* An update already planned for the very same object is not added again: it is written as it is when the plan is
- * carried out, so an object that the plan owns may be changed after its update was planned. */
-void plan_update(struct plan *plan, const struct kind *kind, const void *object);
+ * carried out, so an object that the plan owns may be changed after its update was planned. Returns that action. */
+struct plan_action *plan_update(struct plan *plan, const struct kind *kind, const void *object);
 /* Carried out regardless of what failed before. */
 void plan_update_status(struct plan *plan, const struct kind *kind, const void *object);
 void plan_patch(struct plan *plan, const struct kind *kind, const void *object, struct str merge_patch);
@@ -66,6 +84,12 @@ void plan_patch(struct plan *plan, const struct kind *kind, const void *object, 
 void plan_delete(struct plan *plan, const struct kind *kind, const void *object);
 void plan_event(struct plan *plan, const struct kind *kind, const void *object, const char *type, const char *reason,
                 const char *format, ...) PRINTF_LIKE(6, 7);
+/* Records a decision about the object. */
+void plan_trace(struct plan *plan, enum trace_step step, const struct kind *kind, const void *about,
+                const char *format, ...) PRINTF_LIKE(5, 6);
+/* Makes the action the step. */
+void plan_span(struct plan *plan, struct plan_action *action, enum trace_step step, const struct kind *kind,
+               const void *about, const char *format, ...) PRINTF_LIKE(6, 7);
 /* Look again after that time at the latest; the soonest wish wins. */
 void plan_requeue_after(struct plan *plan, int64_t delay);
 /* The action just added. */

@@ -49,6 +49,7 @@ static void create_pods(struct plan *plan, const struct apps_v1_replica_set *set
     for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
         plan_create(plan, &core_v1_pod_kind, pod_of(plan->arena, set));
         plan_last(plan)->batch = CREATIONS;
+        plan_span(plan, plan_last(plan), TRACE_PODS_ADJUSTED, &apps_v1_replica_set_kind, set, "%d created", count);
         plan_last(plan)->note = (struct plan_note){
             .kind = &apps_v1_replica_set_kind,
             .about = set,
@@ -112,6 +113,7 @@ static void delete_pods(const struct world *world, struct plan *plan, const stru
     for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
         plan_delete(plan, &core_v1_pod_kind, ranked[i].pod);
         plan_last(plan)->batch = DELETIONS;
+        plan_span(plan, plan_last(plan), TRACE_PODS_ADJUSTED, &apps_v1_replica_set_kind, set, "%d deleted", count);
         plan_last(plan)->note = (struct plan_note){
             .kind = &apps_v1_replica_set_kind,
             .about = set,
@@ -194,6 +196,8 @@ static void plan_status(const struct world *world, struct plan *plan, const stru
     *changed = *set;
     changed->status = status;
     plan_update_status(plan, &apps_v1_replica_set_kind, changed);
+    plan_span(plan, plan_last(plan), TRACE_REPLICASET_STATUS, &apps_v1_replica_set_kind, set, "%d of %d ready", status.ready_replicas,
+              wanted_of(set));
 }
 
 static int32_t terminating_of(const struct world *world, const struct apps_v1_replica_set *set)
@@ -237,6 +241,10 @@ static struct status *replicaset_plan(const struct world *world, struct str key,
     struct pods active = {(const struct core_v1_pod **)owned.items, owned.len};
     int32_t missing = wanted_of(set) - (int32_t)active.len;
 
+    if (missing != 0 || set->status.observed_generation != set->metadata.generation) {
+        plan_trace(plan, TRACE_REPLICAS_COMPARED, &apps_v1_replica_set_kind, set, "%d wanted, %zu there", wanted_of(set),
+                   active.len);
+    }
     if (set->metadata.deletion_timestamp == NULL && missing > 0) {
         create_pods(plan, set, missing);
     } else if (set->metadata.deletion_timestamp == NULL && missing < 0) {
@@ -273,5 +281,6 @@ const struct controller replicaset_controller = {
     .name = "replicaset-controller",
     .kind = &apps_v1_replica_set_kind,
     .watches = {{&core_v1_pod_kind, map_pod}},
+    .observed = TRACE_REPLICASET_OBSERVED,
     .plan = replicaset_plan,
 };

@@ -165,6 +165,9 @@ static void show(const struct plan_action *action, bool whole, struct arena *are
 {
     static const char *const verbs[] = {"create", "update", "update-status", "patch", "delete", "event"};
 
+    if (action->verb == PLAN_TRACE) {
+        return;
+    }
     if (action->verb == PLAN_EVENT) {
         buf_printf(out, "event %s %s: %.*s\n", action->event_type, action->event_reason,
                    STR_ARG(action->event_message));
@@ -277,7 +280,7 @@ static struct object *updated(struct fake_world *fake, const struct kind *kind, 
 
 static void apply(struct fake_world *fake, const struct plan_action *action)
 {
-    if (action->verb == PLAN_EVENT) {
+    if (action->verb == PLAN_EVENT || action->verb == PLAN_TRACE) {
         return;
     }
     if (action->verb == PLAN_CREATE) {

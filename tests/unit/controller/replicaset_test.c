@@ -32,7 +32,7 @@ TEST("controller/replicaset/missing pods are created in slow-start batches, with
     CHECK_STR(fake_world_plan(&fake, &replicaset_controller, "default/web"),
               "create Pod default/web-*\ncreate Pod default/web-*\ncreate Pod default/web-*\n"
               "update-status ReplicaSet default/web\n");
-    const struct plan_action *action = &fake.plan.items[0];
+    const struct plan_action *action = &fake.plan.items[1]; /* after the step of comparing */
     const struct core_v1_pod *pod = action->object;
 
     CHECK_INT(action->batch, 1);
@@ -72,7 +72,7 @@ TEST("controller/replicaset/finished and dying pods are replaced, and counted as
         "'web'}," OWNER("rs-1") "}}");
     CHECK_STR(fake_world_plan(&fake, &replicaset_controller, "default/web"),
               "create Pod default/web-*\ncreate Pod default/web-*\nupdate-status ReplicaSet default/web\n");
-    const struct apps_v1_replica_set *set = fake.plan.items[2].object;
+    const struct apps_v1_replica_set *set = plan_last(&fake.plan)->object;
 
     CHECK_INT(set->status.replicas, 1);
     CHECK_INT(set->status.ready_replicas, 1);
@@ -140,7 +140,7 @@ TEST("controller/replicaset/too many pods go: unassigned, not ready, cheap and c
     CHECK_STR(fake_world_plan(&fake, &replicaset_controller, "default/web"),
               "delete Pod default/f-unassigned\ndelete Pod default/e-unready\ndelete Pod default/g-cheap\n"
               "update-status ReplicaSet default/web\n");
-    CHECK(fake.plan.items[0].batch == fake.plan.items[1].batch && fake.plan.items[0].batch > 0);
+    CHECK(fake.plan.items[1].batch == fake.plan.items[2].batch && fake.plan.items[1].batch > 0);
     fake_world_done(&fake);
 }
 
