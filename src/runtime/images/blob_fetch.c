@@ -204,18 +204,32 @@ static struct status *download(struct blob *blob, struct registry *registry, con
     }
 }
 
+static struct status *download_and_verify(struct blob *blob, struct registry *registry,
+                                          const struct descriptor *wanted, atomic_llong *received)
+{
+    struct status *failure = download(blob, registry, wanted, received);
+    bool is_useless = status_is(failure, STATUS_INTERNAL_ERROR) || status_is(failure, STATUS_REQUEST_ENTITY_TOO_LARGE);
+
+    if (is_useless && ftruncate(blob->fd, 0) != 0) {
+        unlink(blob->path.p); /* the disk may be full: what can't be finished must not fill it */
+    }
+    return failure != NULL ? failure : verify(blob);
+}
+
 static struct status *fetch(struct blob *blob, struct registry *registry, const struct descriptor *wanted,
                             atomic_llong *received)
 {
     if (blob->fd < 0) {
         TRY(open_file(blob));
     }
-    struct status *failure = download(blob, registry, wanted, received);
+    bool is_resumed = size_of(blob) > 0;
+    struct status *failure = download_and_verify(blob, registry, wanted, received);
 
-    if (status_is(failure, STATUS_INTERNAL_ERROR) && ftruncate(blob->fd, 0) != 0) {
-        unlink(blob->path.p); /* the disk may be full: what can't be finished must not fill it */
+    if (is_resumed && size_of(blob) == 0 && !status_is(failure, STATUS_CANCELLED)) {
+        status_free(failure); /* what was there before may have been at fault: all anew */
+        failure = download_and_verify(blob, registry, wanted, received);
     }
-    return failure != NULL ? failure : verify(blob);
+    return failure;
 }
 
 struct status *blobs_fetch(struct blobs *blobs, struct registry *registry, const struct descriptor *wanted,

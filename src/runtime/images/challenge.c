@@ -1,6 +1,5 @@
 #include "runtime/images/challenge.h"
 
-#include "base/buf.h"
 #include "schema/value.h"
 
 static bool is_token(char c)
@@ -105,21 +104,4 @@ struct status *challenge_token(struct arena *arena, struct str json, struct str 
     }
     *ret = token;
     return NULL;
-}
-
-struct str challenge_escape(struct arena *arena, struct str text)
-{
-    OWNED(buf_done) struct buf out = {0};
-
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-            c == '.' || c == '~') {
-            buf_add_char(&out, c);
-        } else {
-            buf_printf(&out, "%%%02X", (unsigned char)c);
-        }
-    }
-    return arena_str(arena, buf_str(&out));
 }

@@ -17,7 +17,4 @@ void challenge_read(struct arena *arena, struct str header, struct challenge *ch
 /* The token in a token server's answer. BAD_REQUEST when there is none. */
 MUST_USE struct status *challenge_token(struct arena *arena, struct str json, struct str *ret);
 
-/* As a URL's query wants it. */
-struct str challenge_escape(struct arena *arena, struct str text);
-
 #endif

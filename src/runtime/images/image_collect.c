@@ -85,11 +85,27 @@ static struct status *drop_files(struct arena *arena, struct str directory, cons
     return NULL;
 }
 
+/* What writers that died left beside names. */
+static struct status *drop_unfinished_names(struct arena *arena, struct str directory)
+{
+    struct str_list files;
+
+    TRY(directory_names(arena, arena_printf(arena, "%.*s/names", STR_ARG(directory)), &files));
+    LIST_EACH(file, &files)
+    {
+        if (str_has_suffix(*file, STR(".tmp"))) {
+            unlink(arena_printf(arena, "%.*s/names/%s", STR_ARG(directory), file->p).p);
+        }
+    }
+    return NULL;
+}
+
 static struct status *collect_locked(struct str directory, struct snapshots *snapshots, struct wanted *wanted)
 {
     static const struct map none;
 
     unlink(arena_printf(wanted->arena, "%.*s/collect", STR_ARG(directory)).p);
+    TRY(drop_unfinished_names(wanted->arena, directory));
     TRY(want_all(wanted, directory));
     TRY(drop_files(wanted->arena, directory, "blobs", &wanted->blobs));
     TRY(drop_files(wanted->arena, directory, "ingest", &none));

@@ -6,6 +6,9 @@
 #include "runtime/images/snapshot_parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,6 +23,32 @@ struct status *image_names_make(struct str directory)
         TRY(file_make_directories(arena_printf(arena, "%.*s/%s", STR_ARG(directory), parts[i]).p, 0700));
     }
     return NULL;
+}
+
+/* Like file_write(), also for several writers of one file at once: whole files take turns. */
+static struct status *write_whole(struct arena *arena, struct str path, struct str text)
+{
+    static atomic_uint serial;
+    struct str fresh = arena_printf(arena, "%s.%d-%u.tmp", path.p, getpid(), atomic_fetch_add(&serial, 1));
+    struct str parent = str_sub(path, 0, str_last_index(path, '/'));
+
+    errno = 0; /* a write that ends early says nothing: the disk is full */
+    int fd = open(fresh.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int directory = open(arena_cstr(arena, parent), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_written = fd >= 0 && directory >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n && fsync(fd) == 0 &&
+                      rename(fresh.p, path.p) == 0 && fsync(directory) == 0;
+    struct status *failure = is_written ? NULL : status_errno(errno != 0 ? errno : ENOSPC, "writing %s", path.p);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (directory >= 0) {
+        close(directory);
+    }
+    if (!is_written) {
+        unlink(fresh.p);
+    }
+    return failure;
 }
 
 static bool decode_name(struct str text, struct image_name *ret)
@@ -81,7 +110,7 @@ struct status *image_names_put(struct str directory, const struct image_name *na
     if (text.n > RECORD_MAX) {
         return status_new(STATUS_BAD_REQUEST, "image name is too long: %zu bytes", name->name.n);
     }
-    return file_write(name_path(arena, directory, name->name).p, text, 0600);
+    return write_whole(arena, name_path(arena, directory, name->name), text);
 }
 
 struct status *image_names_remove(struct str directory, struct str name)
@@ -116,11 +145,18 @@ static bool has_digest(struct arena *arena, struct str digest, struct str bytes)
 struct status *image_blob_put(struct str directory, struct str digest, struct str bytes)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
+    struct str there;
 
     if (!has_digest(arena, digest, bytes)) {
         return status_new(STATUS_BAD_REQUEST, "unexpected digest of what should be %.*s", STR_ARG(digest));
     }
-    return file_write(blob_path(arena, directory, digest).p, bytes, 0600);
+    struct status *missing = image_blob_read(directory, digest, arena, &there);
+
+    if (missing == NULL) {
+        return NULL;
+    }
+    status_free(missing); /* or damaged, or unreadable: writing it tells */
+    return write_whole(arena, blob_path(arena, directory, digest), bytes);
 }
 
 struct status *image_blob_read(struct str directory, struct str digest, struct arena *arena, struct str *ret)

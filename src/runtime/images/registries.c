@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "schema/yaml.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 static struct status *want_object(const struct value *value, const char *what)
@@ -157,11 +158,18 @@ static void configure(const struct registries *registries, struct str host, stru
 
 static bool is_loopback(struct str host)
 {
-    size_t colon = str_last_index(host, ':');
-    struct str name = host.n > 0 && host.p[0] == '[' ? str_sub(host, 0, str_index(host, ']') + 1)
-                                                     : str_sub(host, 0, colon);
+    bool is_bracketed = str_has_prefix(host, STR("["));
+    struct str name = is_bracketed ? str_sub(host, 1, str_index(host, ']')) : str_sub(host, 0, str_last_index(host, ':'));
+    char text[64];
+    struct in_addr address;
 
-    return str_is(name, "localhost") || str_is(name, "[::1]") || str_has_prefix(name, STR("127."));
+    if (name.n >= sizeof(text)) {
+        return false;
+    }
+    memcpy(text, name.p, name.n);
+    text[name.n] = '\0';
+    return str_is(name, "localhost") || (is_bracketed && str_is(name, "::1")) ||
+           (inet_pton(AF_INET, text, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
 void registries_endpoints(const struct registries *registries, struct arena *arena, struct str registry,

@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "base/limits.h"
+#include "net/http.h"
 #include "runtime/images/challenge.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static struct str question_url(struct registry *registry, const struct registry_
 
     return arena_printf(registry->arena, "%.*s/%.*s/%s/%.*s%s%.*s", STR_ARG(endpoint->url),
                         STR_ARG(registry->repository), question->part, STR_ARG(question->name), is_mirror ? "?ns=" : "",
-                        STR_ARG(is_mirror ? challenge_escape(registry->arena, endpoint->namespace) : STR("")));
+                        STR_ARG(is_mirror ? http_escape(registry->arena, endpoint->namespace) : STR("")));
 }
 
 static struct status *unexpected(const char *method, struct str url, const struct transfer_response *response)
@@ -82,8 +83,8 @@ static struct str token_query(struct registry *registry, const struct challenge 
                            ? challenge->scope
                            : arena_printf(arena, "repository:%.*s:pull", STR_ARG(registry->repository));
 
-    return arena_printf(arena, "service=%s&scope=%s", challenge_escape(arena, challenge->service).p,
-                        challenge_escape(arena, scope).p);
+    return arena_printf(arena, "service=%s&scope=%s", http_escape(arena, challenge->service).p,
+                        http_escape(arena, scope).p);
 }
 
 /* A GET with name and password (or neither), which all token servers know; an identity token must be exchanged by the
@@ -99,7 +100,7 @@ static struct transfer_request token_request(struct registry *registry, const st
     if (endpoint->auth.identity_token.n > 0) {
         request.method = "POST";
         request.body = arena_printf(arena, "grant_type=refresh_token&client_id=c8s&%s&refresh_token=%s", query.p,
-                                    challenge_escape(arena, endpoint->auth.identity_token).p);
+                                    http_escape(arena, endpoint->auth.identity_token).p);
         return request;
     }
     request.url = arena_printf(arena, "%.*s%s%s", STR_ARG(challenge->realm),
