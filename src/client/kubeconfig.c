@@ -271,6 +271,7 @@ struct status *kubeconfig_connect(const struct kubeconfig *config, struct str us
                                        .token_path = config->token_path,
                                        .impersonate = config->impersonate,
                                        .path_prefix = url.prefix,
+                                       .traceparent = config->traceparent,
                                    });
     return NULL;
 }

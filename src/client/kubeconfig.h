@@ -16,6 +16,7 @@ struct kubeconfig {
     struct str token, username, password;
     struct str token_path; /* of a token that may change: read again while the client lives */
     struct str impersonate;
+    struct str traceparent; /* for the client's options */
     bool insecure;
     bool is_default; /* nothing was configured: the server is a guess */
 };

@@ -3,6 +3,7 @@
 #include "apiserver/apiserver_main.h"
 #include "base/version.h"
 #include "controller/controller_main.h"
+#include "kubectl/kubectl_main.h"
 #include "kubelet/kubelet_main.h"
 #include "main/server.h"
 #include "main/stop.h"
@@ -28,6 +29,7 @@ static const struct command commands[] = {
     {"controller-manager", controller_main, "be the controller manager alone"},
     {"scheduler", scheduler_main, "be the scheduler alone"},
     {"kubelet", kubelet_main, "be the kubelet alone"},
+    {"kubectl", kubectl_main, "be kubectl: get, run, create, apply, logs, ..."},
     {"trace", trace_main, "show how a pod came to be"},
     {"images", images_main, "list, import, pull and remove the images of this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
