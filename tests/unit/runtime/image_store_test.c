@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "image_maker.h"
+#include "runtime/images/digest.h"
 #include "runtime/images/image_import.h"
 #include "runtime/images/rooted.h"
 #include "test.h"
@@ -318,6 +319,41 @@ TEST("runtime/images/store is shared by processes, and mends what a crash broke"
 
     place_make(&place);
     test_run_task(survive, &place);
+    place_done(&place);
+}
+
+static struct str read_seed(struct place *place, const char *name)
+{
+    struct str bytes;
+
+    CHECK_OK(file_read(place->arena, arena_printf(place->arena, "tests/fuzz/corpus/layer/%s", name).p, 1 << 20, &bytes));
+    return bytes;
+}
+
+/* The same tar stream in three forms is the same layer. */
+static void import_compressed(void *arg)
+{
+    struct place *place = arg;
+    static const char *const forms[] = {"tar", "gzip", "zstd"};
+    struct str diff_id = digest_of(place->arena, read_seed(place, "tar"));
+
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        int fd = tar_make_fd(read_seed(place, forms[i]));
+
+        CHECK(!snapshots_has(image_store_snapshots(place->store), diff_id));
+        CHECK_OK(snapshots_add(image_store_snapshots(place->store), STR(""), diff_id, fd, NULL));
+        CHECK(snapshots_has(image_store_snapshots(place->store), diff_id));
+        close(fd);
+        CHECK_OK(image_store_collect(place->store));
+    }
+}
+
+TEST("runtime/images/snapshot takes layers as they are, with gzip and with zstd")
+{
+    struct place place;
+
+    place_make(&place);
+    test_run_task(import_compressed, &place);
     place_done(&place);
 }
 
