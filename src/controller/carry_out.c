@@ -63,7 +63,11 @@ static struct status *delete_object(struct doing *doing)
 {
     const struct plan_action *action = doing->action;
     struct client_delete_options options = {
-        .uid = action->uid, .propagation = action->propagation, .grace_period_seconds = action->grace_seconds};
+        .uid = action->uid,
+        .resource_version = action->resource_version,
+        .propagation = action->propagation,
+        .grace_period_seconds = action->grace_seconds,
+    };
 
     TRY(client_delete(doing->client, action->kind, action->namespace, action->name, &options));
     note_deleted(doing);
@@ -165,7 +169,7 @@ static bool is_forgiven(const struct plan_action *action, const struct status *f
 {
     return action->may_fail || is_namespace_ending(failure) ||
            (action->may_exist && status_is(failure, STATUS_ALREADY_EXISTS)) ||
-           (action->verb == PLAN_DELETE && status_is(failure, STATUS_NOT_FOUND));
+           ((action->verb == PLAN_DELETE || action->may_be_gone) && status_is(failure, STATUS_NOT_FOUND));
 }
 
 static void doing_run(void *arg)

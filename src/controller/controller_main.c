@@ -5,8 +5,9 @@
 #include "client/component_process.h"
 #include "controller/controllers.h"
 #include "controller/engine.h"
+#include "controller/garbage_collector.h"
 
-enum { FILE_BYTES_MAX = 4 << 20 };
+enum { FILE_BYTES_MAX = 4 << 20, GARBAGE_WORKERS = 10 };
 
 struct options {
     struct arena *arena;
@@ -77,8 +78,12 @@ static void run(struct client *client, void *arg)
     for (size_t i = 0; i < controllers_all_count; i++) {
         engine_add(engine, controllers_all[i]);
     }
+    struct garbage_collector *collector = garbage_collector_new(client, engine_kinds(engine));
+
+    engine_add_workers(engine, "garbage collector", garbage_collector_work, collector, GARBAGE_WORKERS);
     engine_run(engine);
     engine_free(engine);
+    garbage_collector_free(collector);
 }
 
 int controller_main(int argc, char **argv)

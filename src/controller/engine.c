@@ -28,6 +28,13 @@ struct runner {
     struct map after; /* key -> struct aftermath of its last plan */
 };
 
+struct extra_workers {
+    const char *name;
+    task_fn *work;
+    void *arg;
+    int count;
+};
+
 struct engine {
     struct client *client;
     const struct controller_settings *settings;
@@ -35,6 +42,7 @@ struct engine {
     struct watched_kinds *kinds;
     struct runner *runners[CONTROLLERS_MAX];
     size_t runner_count;
+    VEC(struct extra_workers) extra;
     struct task_group tasks;
 };
 
@@ -150,6 +158,16 @@ void engine_add(struct engine *engine, const struct controller *controller)
     for (size_t i = 0; i < COUNT_OF(controller->watches) && controller->watches[i].kind != NULL; i++) {
         subscribe(runner, controller->watches[i].kind, controller->watches[i].map);
     }
+}
+
+struct watched_kinds *engine_kinds(struct engine *engine)
+{
+    return engine->kinds;
+}
+
+void engine_add_workers(struct engine *engine, const char *name, void (*work)(void *arg), void *arg, int count)
+{
+    *VEC_ADD(&engine->extra) = (struct extra_workers){name, work, arg, count};
 }
 
 /* Parks until the informers show everything that the key's last plan wrote. */
@@ -292,6 +310,13 @@ void engine_run(struct engine *engine)
             task_group_spawn(&engine->tasks, controller->name, runner_work, engine->runners[i]);
         }
     }
+    for (size_t i = 0; i < engine->extra.len; i++) {
+        const struct extra_workers *extra = &engine->extra.items[i];
+
+        for (int n = 0; n < extra->count; n++) {
+            task_group_spawn(&engine->tasks, extra->name, extra->work, extra->arg);
+        }
+    }
     while (!task_is_cancelled()) {
         task_park(TASK_FOREVER);
     }
@@ -320,6 +345,7 @@ void engine_free(struct engine *engine)
     for (size_t i = 0; i < engine->runner_count; i++) {
         runner_free(engine->runners[i]);
     }
+    free(engine->extra.items);
     arena_free(engine->arena);
     free(engine);
 }

@@ -12,12 +12,16 @@
 
 #include "client/client.h"
 #include "controller/controller.h"
+#include "controller/watched.h"
 
 struct engine;
 
 /* One engine over one client, which it borrows, as the settings. */
 struct engine *engine_new(struct client *client, const struct controller_settings *settings);
 void engine_add(struct engine *engine, const struct controller *controller);
+/* For what works beside the controllers: more handlers on its informers, more workers. Before engine_run(). */
+struct watched_kinds *engine_kinds(struct engine *engine);
+void engine_add_workers(struct engine *engine, const char *name, void (*work)(void *arg), void *arg, int count);
 /* Starts informers and workers and parks until the task is cancelled; then all has ended. */
 void engine_run(struct engine *engine);
 void engine_free(struct engine *engine);

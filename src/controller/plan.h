@@ -55,6 +55,8 @@ struct plan_action {
     int batch; /* neighbours with one number above 0 run beside each other: creates in slow start (1, 2, 4, ... at once;
                   a failure ends it and skips the rest), others all at once */
     bool may_fail; /* a failure (such as "not found") does not make the key come again */
+    struct str resource_version; /* precondition of a delete; empty: none */
+    bool may_be_gone; /* that the object is not there any more is no failure; so for every delete */
     bool may_exist; /* that the object to be created is there already is as good */
     bool regardless; /* carried out although an earlier action failed */
     struct plan_note note;

@@ -196,8 +196,8 @@ static void plan_status(const struct world *world, struct plan *plan, const stru
     *changed = *set;
     changed->status = status;
     plan_update_status(plan, &apps_v1_replica_set_kind, changed);
-    plan_span(plan, plan_last(plan), TRACE_REPLICASET_STATUS, &apps_v1_replica_set_kind, set, "%d of %d ready", status.ready_replicas,
-              wanted_of(set));
+    plan_span(plan, plan_last(plan), TRACE_REPLICASET_STATUS, &apps_v1_replica_set_kind, set, "%d of %d ready",
+              status.ready_replicas, wanted_of(set));
 }
 
 static int32_t terminating_of(const struct world *world, const struct apps_v1_replica_set *set)
@@ -242,8 +242,8 @@ static struct status *replicaset_plan(const struct world *world, struct str key,
     int32_t missing = wanted_of(set) - (int32_t)active.len;
 
     if (missing != 0 || set->status.observed_generation != set->metadata.generation) {
-        plan_trace(plan, TRACE_REPLICAS_COMPARED, &apps_v1_replica_set_kind, set, "%d wanted, %zu there", wanted_of(set),
-                   active.len);
+        plan_trace(plan, TRACE_REPLICAS_COMPARED, &apps_v1_replica_set_kind, set, "%d wanted, %zu there",
+                   wanted_of(set), active.len);
     }
     if (set->metadata.deletion_timestamp == NULL && missing > 0) {
         create_pods(plan, set, missing);

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-enum { KINDS_MAX = 64 };
+enum { KINDS_MAX = 128 };
 
 struct watched {
     struct informer *informer;
     const struct kind *kind;
-    int by_controller, by_namespace, orphans; /* numbers of the indexes */
+    int by_controller, by_namespace, by_owner, orphans; /* numbers of the indexes */
 };
 
 struct watched_kinds {
@@ -65,6 +65,14 @@ static void index_orphans(const void *object, struct arena *arena, struct str_li
     }
 }
 
+static void index_by_owner(const void *object, struct arena *arena, struct str_list *ret)
+{
+    LIST_EACH(reference, &((const struct object *)object)->metadata.owner_references)
+    {
+        *LIST_ADD(arena, ret) = reference->uid;
+    }
+}
+
 struct informer *watched_kinds_get(struct watched_kinds *kinds, const struct kind *kind)
 {
     struct informer *informer = watched_kinds_find(kinds, kind);
@@ -81,8 +89,17 @@ struct informer *watched_kinds_get(struct watched_kinds *kinds, const struct kin
                          .kind = kind,
                          .by_controller = informer_add_index(informer, informer_index_by_controller),
                          .by_namespace = informer_add_index(informer, informer_index_by_namespace),
+                         .by_owner = informer_add_index(informer, index_by_owner),
                          .orphans = informer_add_index(informer, index_orphans)};
     return informer;
+}
+
+struct object_pointers watched_kinds_find_owned(const struct watched_kinds *kinds, const struct kind *kind,
+                                                struct str uid, struct arena *arena)
+{
+    const struct watched *watched = find_must(kinds, kind);
+
+    return informer_find_by(watched->informer, watched->by_owner, uid, arena);
 }
 
 void watched_kinds_start(struct watched_kinds *kinds)

@@ -12,6 +12,9 @@ struct watched_kinds *watched_kinds_new(struct client *client);
 struct informer *watched_kinds_get(struct watched_kinds *kinds, const struct kind *kind);
 /* NULL when nobody watches the kind. */
 struct informer *watched_kinds_find(const struct watched_kinds *kinds, const struct kind *kind);
+/* Objects that have a reference to the owner with that UID, controlling or not. */
+struct object_pointers watched_kinds_find_owned(const struct watched_kinds *kinds, const struct kind *kind,
+                                                struct str uid, struct arena *arena);
 void watched_kinds_start(struct watched_kinds *kinds);
 /* Parks. */
 void watched_kinds_free(struct watched_kinds *kinds);

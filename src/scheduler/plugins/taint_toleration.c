@@ -24,7 +24,8 @@ static int64_t score(const struct attempt *attempt, const struct node_info *node
 
     LIST_EACH(taint, &node->node->spec.taints)
     {
-        untolerated += str_is(taint->effect, "PreferNoSchedule") && !tolerations_of_pod_tolerate(attempt->pod->pod, taint);
+        untolerated +=
+            str_is(taint->effect, "PreferNoSchedule") && !tolerations_of_pod_tolerate(attempt->pod->pod, taint);
     }
     return untolerated;
 }

@@ -108,7 +108,7 @@ static void *add(struct fake_world *fake, const struct kind *kind, struct object
     return object;
 }
 
-void *fake_world_add(struct fake_world *fake, const struct kind *kind, const char *json)
+void *fake_world_decode(struct fake_world *fake, const struct kind *kind, const char *json)
 {
     struct str text = arena_str(fake->arena, str_of(json));
     void *object = arena_alloc(fake->arena, kind->type->size);
@@ -119,7 +119,12 @@ void *fake_world_add(struct fake_world *fake, const struct kind *kind, const cha
         }
     }
     CHECK_OK(json_decode(fake->arena, kind->type, text, object, NULL));
-    return add(fake, kind, object);
+    return object;
+}
+
+void *fake_world_add(struct fake_world *fake, const struct kind *kind, const char *json)
+{
+    return add(fake, kind, fake_world_decode(fake, kind, json));
 }
 
 static struct fake_object *entry_of(struct fake_world *fake, const struct kind *kind, struct str key)
@@ -183,6 +188,9 @@ static void show(const struct plan_action *action, bool whole, struct arena *are
     if (action->patch.n > 0) {
         buf_printf(out, " %.*s", STR_ARG(action->patch));
     }
+    if (action->propagation.n > 0) {
+        buf_printf(out, " %.*s", STR_ARG(action->propagation));
+    }
     if (whole && action->verb != PLAN_PATCH && action->verb != PLAN_DELETE) {
         buf_add_char(out, ' ');
         json_encode(action->kind->type, action->object, out);
@@ -190,17 +198,27 @@ static void show(const struct plan_action *action, bool whole, struct arena *are
     buf_add_char(out, '\n');
 }
 
-static struct str plan_text(struct fake_world *fake, const struct controller *controller, struct str key, bool whole)
+static struct str text_of(struct fake_world *fake, bool whole)
 {
     OWNED(buf_done) struct buf out = {0};
 
-    fake->plan = (struct plan){.arena = fake->arena};
-    CHECK_OK(controller->plan(&fake->world, key, &fake->plan));
     LIST_EACH(action, &fake->plan)
     {
         show(action, whole, fake->arena, &out);
     }
     return arena_str(fake->arena, buf_str(&out));
+}
+
+struct str fake_world_plan_text(struct fake_world *fake)
+{
+    return text_of(fake, false);
+}
+
+static struct str plan_text(struct fake_world *fake, const struct controller *controller, struct str key, bool whole)
+{
+    fake->plan = (struct plan){.arena = fake->arena};
+    CHECK_OK(controller->plan(&fake->world, key, &fake->plan));
+    return text_of(fake, whole);
 }
 
 struct str fake_world_plan(struct fake_world *fake, const struct controller *controller, const char *key)

@@ -25,6 +25,8 @@ void fake_world_init(struct fake_world *fake);
 void fake_world_done(struct fake_world *fake);
 /* Adds the object; uid, resourceVersion and creationTimestamp are filled in when absent. Quotes may be written as '. */
 void *fake_world_add(struct fake_world *fake, const struct kind *kind, const char *json);
+/* An object that is not part of the world, as it is written. */
+void *fake_world_decode(struct fake_world *fake, const struct kind *kind, const char *json);
 /* NULL when absent. */
 void *fake_world_get(struct fake_world *fake, const struct kind *kind, const char *key);
 void fake_world_remove(struct fake_world *fake, const struct kind *kind, const char *key);
@@ -35,6 +37,8 @@ size_t fake_world_count(const struct fake_world *fake, const struct kind *kind);
  *   event Normal ScalingReplicaSet: Scaled up ... */
 struct str fake_world_plan(struct fake_world *fake, const struct controller *controller, const char *key);
 struct str fake_world_plan_whole(struct fake_world *fake, const struct controller *controller, const char *key);
+/* fake->plan as it is. */
+struct str fake_world_plan_text(struct fake_world *fake);
 /* The next plan finds what the last one kept in its memory. */
 void fake_world_remember(struct fake_world *fake);
 /* Carries the last plan out. */
