@@ -1,5 +1,6 @@
 #include "apiserver/bootstrap/bootstrap.h"
 #include "apiserver/discovery/discovery.h"
+#include "apiserver/openapi/openapi.h"
 #include "apiserver/server.h"
 #include "apiserver/trace_api.h"
 
@@ -8,6 +9,7 @@
 const struct apiserver_extension *const apiserver_extensions[] = {
     &discovery_extension,
     &trace_api_extension,
+    &openapi_extension,
     &bootstrap_extension,
     NULL,
 };

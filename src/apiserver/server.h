@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/task.h"
 
+struct openapi;
 struct tls_context;
 
 struct apiserver {
@@ -17,6 +18,7 @@ struct apiserver {
     struct store *store;
     struct resources resources;
     struct map paths; /* of what is no resource -> struct path */
+    struct openapi *openapi; /* what openapi/openapi.c keeps */
     /* authentication */
     struct authn_file *tokens, *passwords; /* NULL: none */
     struct str_list issuers, audiences;
