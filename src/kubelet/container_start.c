@@ -49,9 +49,15 @@ bool container_is_backing_off(struct pod_starting *starting, enum plan_kind kind
     const struct core_v1_pod *pod = starting->pod;
     struct arena *arena = starting->arena;
     struct backoff *backoff = &starting->kubelet->crash_backoff;
-    const struct runtime_container *ended = runtime_pod_find(starting->runtime, container->name);
+    const struct runtime_container *ended = NULL;
 
-    if (ended == NULL || ended->state != RUNTIME_EXITED) {
+    /* The last one that has ended, also when there is one that runs and is being replaced. */
+    for (size_t i = 0; i < starting->runtime->containers.len && ended == NULL; i++) {
+        const struct runtime_container *one = &starting->runtime->containers.items[i];
+
+        ended = str_eq(one->name, container->name) && one->state == RUNTIME_EXITED ? one : NULL;
+    }
+    if (ended == NULL) {
         return false;
     }
     struct str key = backoff_key(arena, pod, container);
