@@ -1,6 +1,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/managed_fields.h"
 #include "apiserver/registry/object_meta.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/registry/rules.h"
@@ -144,6 +145,11 @@ struct status *registry_create(struct request *request)
 
     rules_default(request->arena, resource->kind, object);
     TRY(object_meta_set_namespace(resource->kind, object, request->info.namespace));
+    struct managed_write managed = {.arena = request->arena,
+                                    .kind = resource->kind,
+                                    .manager = request_field_manager(request, options.field_manager)};
+
+    managed_fields_update(&managed, NULL, object);
     TRY(registry_store_new(request, resource, &options, object));
     return respond_object(request, 201, resource->kind, object);
 }

@@ -130,7 +130,7 @@ struct status *registry_read_patch(struct request *request, const struct write_o
     op->kind = kind;
     TRY(negotiate_patch(request_header(request, "content-type"), kind->type->package != NULL, &op->type));
     if (op->type == PATCH_APPLY) {
-        return status_new(STATUS_UNSUPPORTED_MEDIA_TYPE, "this server does not take server-side apply patches");
+        return error_bad_request("an apply configuration can't be applied to this subresource");
     }
     TRY(decode_read_body(request, &op->text));
     TRY(read_patch(request, op));
@@ -150,7 +150,12 @@ struct status *registry_patch(struct request *request)
     struct write_options options;
     struct patch_op *op;
     int64_t start = env_wall();
+    enum patch_type type;
 
+    TRY(negotiate_patch(request_header(request, "content-type"), resource->kind->type->package != NULL, &type));
+    if (type == PATCH_APPLY) {
+        return registry_apply(request);
+    }
     TRY(query_write_options(request->arena, request->exchange->query, WRITE_PATCH, &options));
     TRY(registry_read_patch(request, &options, resource->kind, &op));
     request_trace(request, &(struct trace_span){.step = TRACE_DECODE_OBJECT, .start = start,

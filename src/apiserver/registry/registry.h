@@ -13,6 +13,8 @@ MUST_USE struct status *registry_watch(struct request *request);
 MUST_USE struct status *registry_create(struct request *request);
 MUST_USE struct status *registry_update(struct request *request);
 MUST_USE struct status *registry_patch(struct request *request);
+/* A PATCH whose body is an apply configuration. */
+MUST_USE struct status *registry_apply(struct request *request);
 MUST_USE struct status *registry_delete(struct request *request);
 MUST_USE struct status *registry_delete_collection(struct request *request);
 
@@ -33,7 +35,8 @@ struct change_op {
      * at each try. */
     struct status *(*make)(struct change_op *op, const struct object *current, struct object **ret);
     void *arg;
-    bool creates;       /* a missing object is created: make() is called with NULL */
+    bool creates;       /* a missing object is created, if its kind allows that: make() is called with NULL */
+    bool applies;       /* make() has seen to managedFields itself; any kind is created */
     bool keeps_version; /* a resourceVersion that is the current one comes from make(): it is no wish of the client */
     bool is_internal;   /* no admission: a part of another operation that has passed it */
     /* the outcome */

@@ -70,7 +70,7 @@ static const struct strategy strategies[] = {
     {.group = ADMISSION, .kind = "MutatingAdmissionPolicy", .flags = GEN | VERSION},
     {.group = ADMISSION, .kind = "MutatingAdmissionPolicyBinding", .flags = GEN | VERSION},
     {.group = STORAGE, .kind = "StorageClass", .flags = RETURNS},
-    {.group = STORAGE, .kind = "VolumeAttachment", .flags = RETURNS | VERSION | STRATEGY_KEEPS_STATUS},
+    {.group = STORAGE, .kind = "VolumeAttachment", .flags = RETURNS | VERSION},
     {.group = STORAGE, .kind = "CSINode", .flags = RETURNS | VERSION},
     {.group = STORAGE, .kind = "CSIDriver", .flags = RETURNS | VERSION | GEN | STRATEGY_GENERATION_LATE},
     {.group = STORAGE, .kind = "CSIStorageCapacity", .flags = RETURNS},

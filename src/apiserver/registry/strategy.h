@@ -15,7 +15,7 @@ enum strategy_flags {
     STRATEGY_RETURNS_DELETED = 8,   /* DELETE answers with the object, not with a Status */
     STRATEGY_ORPHANS = 16,          /* deleting leaves dependents, unless asked otherwise */
     STRATEGY_NO_COLLECTION = 32,    /* garbage collection doesn't apply */
-    STRATEGY_KEEPS_STATUS = 64,     /* clients set the status with the object */
+    STRATEGY_KEEPS_STATUS = 64,     /* clients may create an object with its status */
     STRATEGY_STATUS_KEEPS_META = 128, /* the status subresource doesn't change labels */
     STRATEGY_GRACEFUL = 256,        /* deleting may take time (pods) */
     STRATEGY_VOLATILE = 512,        /* updates are heartbeats: they need not survive a crash */

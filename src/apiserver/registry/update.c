@@ -1,6 +1,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/managed_fields.h"
 #include "apiserver/registry/object_meta.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/registry/rules.h"
@@ -100,7 +101,7 @@ static struct status *prepare(struct change_op *op, struct object *object, const
             strategy->update_subresource(op->request, op->subresource, object, old);
         }
     } else {
-        if (resource->kind->has_status && (strategy->flags & STRATEGY_KEEPS_STATUS) == 0) {
+        if (resource->kind->has_status) {
             object_field_take(resource->kind, object, old, STR("status"));
         }
         if (strategy->update != NULL) {
@@ -167,6 +168,18 @@ static struct status *allocate_and_write(struct change_op *op, const struct kept
     return status;
 }
 
+static void track(struct change_op *op, const struct object *old, struct object *object)
+{
+    struct managed_write managed = {.arena = op->request->arena,
+                                    .kind = op->resource->kind,
+                                    .subresource = op->subresource,
+                                    .manager = request_field_manager(op->request, op->options->field_manager)};
+
+    if (!op->applies && !op->is_internal) {
+        managed_fields_update(&managed, old, object);
+    }
+}
+
 /* One try; *ret_again says that another writer was faster and the client didn't insist on a version. */
 static struct status *change_once(struct change_op *op, const struct kept *kept, bool *ret_again)
 {
@@ -176,6 +189,7 @@ static struct status *change_once(struct change_op *op, const struct kept *kept,
 
     TRY(op->make(op, kept->object, &object));
     TRY(check_uid(op, kept, object));
+    track(op, kept->object, object);
     TRY(admit(op, ADMIT_MUTATE, object, kept->object));
     TRY(check_version(op, kept, object, &is_fixed));
     op->request->uid = kept->object->metadata.uid;
@@ -199,11 +213,14 @@ static struct status *create_instead(struct change_op *op, struct status *missin
 {
     struct object *object;
 
-    if (!op->creates || op->subresource.n != 0 || (op->resource->strategy->flags & STRATEGY_CREATE_ON_UPDATE) == 0) {
+    bool may = op->applies || (op->resource->strategy->flags & STRATEGY_CREATE_ON_UPDATE) != 0;
+
+    if (!op->creates || op->subresource.n != 0 || !may) {
         return missing;
     }
     status_free(missing);
     TRY(op->make(op, NULL, &object));
+    track(op, NULL, object);
     TRY(registry_store_new(op->request, op->resource, op->options, object));
     op->object = object;
     op->created = true;
