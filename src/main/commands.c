@@ -8,6 +8,7 @@
 #include "main/server.h"
 #include "main/stop.h"
 #include "network/cni_main.h"
+#include "runtime/cri_main.h"
 #include "runtime/images/images_main.h"
 #include "scheduler/scheduler_main.h"
 #include "trace/trace_main.h"
@@ -30,6 +31,7 @@ static const struct command commands[] = {
     {"scheduler", scheduler_main, "be the scheduler alone"},
     {"kubelet", kubelet_main, "be the kubelet alone"},
     {"kubectl", kubectl_main, "be kubectl: get, run, create, apply, logs, ..."},
+    {"cri", cri_main, "be the container runtime alone"},
     {"trace", trace_main, "show how a pod came to be"},
     {"images", images_main, "list, import, pull and remove the images of this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},

@@ -80,7 +80,9 @@ static struct seccomp_rule *add(struct arena *arena, struct seccomp_profile *pro
 static void add_when(struct arena *arena, struct seccomp_profile *profile, const char *call,
                      struct seccomp_argument argument)
 {
-    *LIST_ADD(arena, &add(arena, profile, call)->arguments) = argument;
+    struct seccomp_rule *rule = add(arena, profile, call);
+
+    *LIST_ADD(arena, &rule->arguments) = argument;
 }
 
 static bool has(uint64_t capabilities, const char *name)
