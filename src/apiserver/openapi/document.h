@@ -9,5 +9,7 @@
 void openapi_document(const struct resources *resources, struct str group, struct str version, struct buf *out);
 /* Version 2: about everything. */
 void openapi_document_v2(const struct resources *resources, struct buf *out);
+/* The same as a message of gnostic's openapi.v2. */
+void openapi_document_v2_protobuf(const struct resources *resources, struct buf *out);
 
 #endif

@@ -9,7 +9,8 @@
 
 /* A document as it was made last: kept compressed, which is a tenth of it. */
 struct document {
-    struct str group, version; /* of version 3; both empty: the one of version 2 */
+    struct str group, version; /* of version 3; both empty: one of version 2 */
+    bool is_protobuf;
     struct str hash;           /* SHA-256, in hexadecimal */
     struct str packed;         /* gzip */
 };
@@ -21,7 +22,7 @@ struct openapi {
         struct document *items;
         size_t len;
     } documents;
-    struct document v2;
+    struct document v2, v2_protobuf;
 };
 
 /* Work for another thread; resources do not change. */
@@ -34,7 +35,9 @@ struct making {
 
 static void write_document(const struct apiserver *server, const struct document *document, struct buf *out)
 {
-    if (document->version.n == 0) {
+    if (document->is_protobuf) {
+        openapi_document_v2_protobuf(&server->resources, out);
+    } else if (document->version.n == 0) {
         openapi_document_v2(&server->resources, out);
     } else {
         openapi_document(&server->resources, document->group, document->version, out);
@@ -114,7 +117,9 @@ static struct status *answer(struct request *request, struct document *document,
 
         return http_respond(request->exchange, 304, &headers, STR(""));
     }
-    struct http_headers headers = headers_of(request, document, STR("application/json"), is_immutable);
+    struct str type = document->is_protobuf ? STR("application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
+                                            : STR("application/json");
+    struct http_headers headers = headers_of(request, document, type, is_immutable);
 
     if (gzip_is_accepted(request_header(request, "accept-encoding"))) {
         http_header_add(request->arena, &headers, STR("content-encoding"), STR("gzip"));
@@ -189,12 +194,18 @@ static struct status *serve_v3(struct request *request)
     return http_respond(request->exchange, 404, &headers, STR(""));
 }
 
+/* Older clients ask for protobuf alone, under a name with an "@" or without. */
 static struct status *serve_v2(struct request *request)
 {
-    struct document *document = &request->server->openapi->v2;
+    struct str accept = request_header(request, "accept");
+    bool is_protobuf = str_contains(accept, STR("com.github.proto-openapi.spec.v2"));
+    struct openapi *openapi = request->server->openapi;
+    struct document *document = is_protobuf ? &openapi->v2_protobuf : &openapi->v2;
 
     TRY(check_method(request));
-    TRY(negotiate_accept(request_header(request, "accept"), NEGOTIATE_JSON_ONLY, &request->accepted));
+    if (!is_protobuf) {
+        TRY(negotiate_accept(accept, NEGOTIATE_JSON_ONLY, &request->accepted));
+    }
     TRY(ensure_made(request->server, document));
     return answer(request, document, false);
 }
@@ -205,6 +216,7 @@ static struct status *openapi_open(struct apiserver *server)
     const struct document *last = NULL;
 
     task_lock_init(&openapi->lock);
+    openapi->v2_protobuf.is_protobuf = true;
     for (size_t i = 0; i < server->resources.len; i++) {
         const struct kind *kind = server->resources.items[i].kind;
 

@@ -3,6 +3,7 @@
 #include "apiserver/openapi/document.h"
 
 #include "base/file.h"
+#include "schema/protobuf.h"
 #include "schema/value.h"
 
 #include <string.h>
@@ -145,4 +146,64 @@ TEST("apiserver/openapi/the document of version 2 has everything, and refers to 
         refs++;
     }
     CHECK(refs > 1000);
+}
+
+/* Takes the next field off a message whose fields are all texts and messages, as far as this test looks. */
+static bool take_field(struct str *message, uint32_t *ret_number, struct str *ret_bytes)
+{
+    uint64_t key, size;
+
+    if (message->n == 0) {
+        return false;
+    }
+    CHECK(protobuf_take_varint(message, &key));
+    CHECK_INT(key & 7, 2);
+    CHECK(protobuf_take_varint(message, &size));
+    CHECK(size <= message->n);
+    *ret_number = (uint32_t)(key >> 3);
+    *ret_bytes = str_sub(*message, 0, size);
+    *message = str_from(*message, size);
+    return true;
+}
+
+static struct str field_of(struct str message, uint32_t number)
+{
+    struct str bytes;
+
+    for (uint32_t at; take_field(&message, &at, &bytes);) {
+        if (at == number) {
+            return bytes;
+        }
+    }
+    return (struct str){0};
+}
+
+TEST("apiserver/openapi/version 2 in protobuf holds the kinds that old clients look for")
+{
+    OWNED(buf_done) struct buf out = {0};
+    struct resources resources;
+    size_t count = 0;
+    struct str named;
+    bool found = false;
+
+    resources_init(&resources);
+    openapi_document_v2_protobuf(&resources, &out);
+    resources_done(&resources);
+    CHECK_STR(field_of(buf_str(&out), 1), "2.0");
+    CHECK_STR(field_of(field_of(buf_str(&out), 2), 1), "Kubernetes");
+    for (struct str definitions = field_of(buf_str(&out), 9); definitions.n != 0; count++) {
+        uint32_t number;
+
+        CHECK(take_field(&definitions, &number, &named));
+        CHECK_INT(number, 1);
+        if (str_is(field_of(named, 1), "io.k8s.api.core.v1.ConfigMap")) {
+            struct str extension = field_of(field_of(named, 2), 31);
+
+            CHECK_STR(field_of(extension, 1), "x-kubernetes-group-version-kind");
+            CHECK_STR(field_of(field_of(extension, 2), 2), "[{\"group\":\"\",\"kind\":\"ConfigMap\",\"version\":\"v1\"}]");
+            found = true;
+        }
+    }
+    CHECK(found);
+    CHECK(count > 500);
 }
