@@ -107,8 +107,9 @@ static enum probe_result probe_http(struct prober *prober, const struct prober_h
         struct status *error = get(&request, deadline, arena, &answer);
 
         if (error != NULL) {
-            *ret_output = arena_printf(arena, "Get \"%.*s\": %.*s", STR_ARG(request.url),
-                                       STR_ARG(text_of(arena, error)));
+            struct str text = text_of(arena, error); /* which the macro below would free more than once */
+
+            *ret_output = arena_printf(arena, "Get \"%.*s\": %.*s", STR_ARG(request.url), STR_ARG(text));
             return PROBE_FAILURE;
         }
         if (answer.code >= 200 && answer.code < 300) {

@@ -6,6 +6,8 @@
 #include "base/trace.h"
 #include "kubelet/pod_worker.h"
 #include "kubelet/status_manager.h"
+#include "schema/copy.h"
+#include "schema/map_of.h"
 
 #include <stdlib.h>
 
@@ -228,11 +230,23 @@ static void end(struct pod_worker *worker)
     }
 }
 
+/* More than the status is another: most changes of a pod are what we wrote ourselves. */
+static bool is_changed(const struct core_v1_pod *old, const struct core_v1_pod *new)
+{
+    return !schema_equal(&core_v1_pod_spec_type, &old->spec, &new->spec) ||
+           !str_map_equal(&old->metadata.labels, &new->metadata.labels) ||
+           !str_map_equal(&old->metadata.annotations, &new->metadata.annotations) ||
+           grace_of(old) != grace_of(new) ||
+           (old->metadata.deletion_timestamp != NULL) != (new->metadata.deletion_timestamp != NULL) ||
+           pod_is_terminal(&old->status) != pod_is_terminal(&new->status);
+}
+
 void pod_workers_update(struct pod_workers *workers, struct pod_ref *pod)
 {
     const struct core_v1_pod *object = pod->pod;
     struct pod_worker *worker = map_find(&workers->workers, object->metadata.uid);
     int64_t now = env_wall(), old_grace = INT64_MAX;
+    bool is_news = true;
 
     if (worker == NULL) {
         worker = start_worker(workers, object->metadata.uid, object->metadata.namespace, object->metadata.name);
@@ -240,6 +254,7 @@ void pod_workers_update(struct pod_workers *workers, struct pod_ref *pod)
                   STR_ARG(object->metadata.resource_version));
     } else if (worker->pod != NULL) {
         old_grace = grace_of(worker->pod->pod);
+        is_news = is_changed(worker->pod->pod, object);
     }
     struct pod_ref *old = worker->pod;
 
@@ -250,7 +265,9 @@ void pod_workers_update(struct pod_workers *workers, struct pod_ref *pod)
         end(worker);
     }
     /* A grace period may be made shorter while the pod is being stopped. */
-    nudge(worker, worker->state == WORKER_TERMINATING && grace_of(object) < old_grace);
+    if (is_news) {
+        nudge(worker, worker->state == WORKER_TERMINATING && grace_of(object) < old_grace);
+    }
 }
 
 void pod_workers_remove(struct pod_workers *workers, struct str uid)
