@@ -70,7 +70,9 @@ static struct status *delete_object(struct doing *doing)
     };
 
     TRY(client_delete(doing->client, action->kind, action->namespace, action->name, &options));
-    note_deleted(doing);
+    if (action->name.n > 0) {
+        note_deleted(doing);
+    }
     return NULL;
 }
 

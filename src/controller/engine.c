@@ -210,6 +210,14 @@ static struct status *pass(struct runner *runner, struct str key, const struct a
     if (before != NULL) {
         memcpy(world.memory, before->memory, sizeof(world.memory));
     }
+    if (runner->controller->gather != NULL) {
+        void *gathered = NULL;
+
+        TRY(runner->controller->gather(runner->engine->client, &world, key, &gathered));
+        world.gathered = gathered;
+        view.seen.len = 0; /* looked at before the parks: not borrowed any more */
+        world.now = env_wall();
+    }
     TRY(runner->controller->plan(&world, key, &plan));
     memcpy(after->memory, plan.memory, sizeof(after->memory));
     if (plan.requeue_after > 0) {

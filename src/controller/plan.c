@@ -53,6 +53,11 @@ void plan_delete(struct plan *plan, const struct kind *kind, const void *object)
     add(plan, PLAN_DELETE, kind, object)->uid = ((const struct object *)object)->metadata.uid;
 }
 
+void plan_delete_all(struct plan *plan, const struct kind *kind, struct str namespace)
+{
+    *LIST_ADD(plan->arena, plan) = (struct plan_action){.verb = PLAN_DELETE, .kind = kind, .namespace = namespace};
+}
+
 void plan_event(struct plan *plan, const struct kind *kind, const void *object, const char *type, const char *reason,
                 const char *format, ...)
 {

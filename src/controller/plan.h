@@ -84,6 +84,8 @@ void plan_update_status(struct plan *plan, const struct kind *kind, const void *
 void plan_patch(struct plan *plan, const struct kind *kind, const void *object, struct str merge_patch);
 /* With the object's UID as precondition. */
 void plan_delete(struct plan *plan, const struct kind *kind, const void *object);
+/* All objects of the kind in a namespace. */
+void plan_delete_all(struct plan *plan, const struct kind *kind, struct str namespace);
 void plan_event(struct plan *plan, const struct kind *kind, const void *object, const char *type, const char *reason,
                 const char *format, ...) PRINTF_LIKE(6, 7);
 /* Records a decision about the object. */

@@ -180,7 +180,9 @@ static void show(const struct plan_action *action, bool whole, struct arena *are
     }
     struct str name = action->name;
 
-    if (name.n == 0) {
+    if (action->object == NULL) {
+        name = STR("*"); /* all of a namespace */
+    } else if (name.n == 0) {
         name = arena_printf(arena, "%.*s*", STR_ARG(((const struct object *)action->object)->metadata.generate_name));
     }
     buf_printf(out, "%s %.*s %.*s", verbs[action->verb], STR_ARG(action->kind->kind),
