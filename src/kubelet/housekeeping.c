@@ -52,6 +52,8 @@ static void adopt(struct kubelet *kubelet, const struct runtime_items *items)
     }
 }
 
+/* The pod's directory is the last that goes, so it tells what else may be left: its cgroup is not looked for, since other
+ * kubelets may share the machine. */
 static struct status *sweep_directories(struct kubelet *kubelet, struct arena *arena)
 {
     struct host_names names = {0};
@@ -60,25 +62,8 @@ static struct status *sweep_directories(struct kubelet *kubelet, struct arena *a
                   &names));
     LIST_EACH (uid, &names) {
         if (!pod_workers_has(kubelet->workers, *uid)) {
+            TRY(pod_cgroup_remove(kubelet, *uid));
             TRY(volumes_tear_down(kubelet, *uid));
-        }
-    }
-    return NULL;
-}
-
-static struct status *sweep_cgroups(struct kubelet *kubelet, struct arena *arena)
-{
-    for (enum qos_class qos = QOS_GUARANTEED; kubelet->options.cgroups_per_qos && qos <= QOS_BEST_EFFORT; qos++) {
-        struct str above = pod_cgroup_name(kubelet, arena, STR(""), qos); /* ".../pod" */
-        struct host_names names = {0};
-
-        TRY(host_cgroup_list(kubelet->host, arena_cstr(arena, str_sub(above, 0, above.n - 4)), arena, &names));
-        LIST_EACH (name, &names) {
-            struct str uid = str_from(*name, 3);
-
-            if (str_has_prefix(*name, STR("pod")) && !pod_workers_has(kubelet->workers, uid)) {
-                TRY(pod_cgroup_remove(kubelet, uid));
-            }
         }
     }
     return NULL;
@@ -92,8 +77,7 @@ static struct status *sweep(struct kubelet *kubelet)
     TRY(runtime_list(kubelet, arena, &sandboxes, &containers));
     adopt(kubelet, &sandboxes);
     adopt(kubelet, &containers);
-    TRY(sweep_directories(kubelet, arena));
-    return sweep_cgroups(kubelet, arena);
+    return sweep_directories(kubelet, arena);
 }
 
 static void housekeeping_task(void *arg)

@@ -323,14 +323,14 @@ static struct status *remove_all(struct pass *pass)
     struct kubelet *kubelet = pass->kubelet;
     bool is_deleted = pod_worker_is_deleted(worker);
 
-    TRY(volumes_tear_down(kubelet, worker->uid));
+    TRY(pod_cgroup_remove(kubelet, worker->uid));
+    TRY(volumes_tear_down(kubelet, worker->uid)); /* the directory goes last: housekeeping.c */
     object_cache_forget(kubelet->objects, worker->uid);
     token_manager_forget(kubelet->tokens, worker->uid);
     if (is_deleted) {
         TRY(remove_containers(pass));
         remove_logs(pass);
     }
-    TRY(pod_cgroup_remove(kubelet, worker->uid));
     if (is_deleted) {
         backoff_forget_prefix(&kubelet->crash_backoff,
                               arena_printf(pass->arena, "%.*s_%.*s_%.*s_", STR_ARG(worker->name),
