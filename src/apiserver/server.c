@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/tls.h"
+#include "store/disk.h"
 
 #include <stdlib.h>
 
@@ -209,8 +210,11 @@ static void free_paths(struct apiserver *server)
     map_done(&server->paths);
 }
 
-struct status *apiserver_free(struct apiserver *server)
+/* All but the store, which is what differs between an end and a crash. */
+static struct store *release(struct apiserver *server)
 {
+    struct store *store = server->store;
+
     each_cache(server, watch_cache_free);
     resources_done(&server->resources);
     free_paths(server);
@@ -222,9 +226,17 @@ struct status *apiserver_free(struct apiserver *server)
         crypto_key_free(server->verify_keys[i]);
     }
     tls_context_unref(server->kubelet_tls);
-    struct status *status = store_close(server->store);
-
     arena_free(server->arena);
     free(server);
-    return status;
+    return store;
+}
+
+struct status *apiserver_free(struct apiserver *server)
+{
+    return store_close(release(server));
+}
+
+void apiserver_abandon(struct apiserver *server)
+{
+    store_abandon(release(server));
 }

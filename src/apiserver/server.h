@@ -71,6 +71,9 @@ void apiserver_stop(struct apiserver *server);
 /* No request may be left. Closes the store. Parks. */
 MUST_USE struct status *apiserver_free(struct apiserver *server);
 
+/* Drops the server as a crash would: what the store had not written is lost. For simulation. Parks. */
+void apiserver_abandon(struct apiserver *server);
+
 /* A resource of the built-in kinds by version and plural; never NULL. */
 const struct resource *apiserver_resource(const struct apiserver *server, const char *group, const char *version,
                                           const char *plural);

@@ -11,6 +11,7 @@
 #include "runtime/cri_main.h"
 #include "runtime/images/images_main.h"
 #include "scheduler/scheduler_main.h"
+#include "sim/simulate.h"
 #include "trace/trace_main.h"
 
 #include <string.h>
@@ -33,6 +34,7 @@ static const struct command commands[] = {
     {"kubectl", kubectl_main, "be kubectl: get, run, create, apply, logs, ..."},
     {"cri", cri_main, "be the container runtime alone"},
     {"trace", trace_main, "show how a pod came to be"},
+    {"simulate", simulate_main, "run a cluster on a virtual clock and look for faults"},
     {"images", images_main, "list, import, pull and remove the images of this machine"},
     {"cni", cni_main, "be a CNI plugin (the configuration's type says which)"},
     {"version", version_main, "print the version"},

@@ -1,0 +1,318 @@
+#include "sim/sim.h"
+
+#include "apiserver/options.h"
+#include "apiserver/server.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "controller/controllers.h"
+#include "controller/engine.h"
+#include "kubelet/kubelet.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
+#include "scheduler/scheduler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESTARTS_WITHIN (10 * ENV_SECOND)
+#define ADDRESS "127.0.0.1:6443"
+
+void sim_blame(struct sim *sim, const char *format, ...)
+{
+    va_list args;
+
+    if (sim->verdict.is_bad) {
+        return;
+    }
+    sim->verdict.is_bad = true;
+    va_start(args, format);
+    vsnprintf(sim->verdict.text, sizeof(sim->verdict.text), format, args);
+    va_end(args);
+}
+
+/* No two nodes may run one pod: seen where it happens. */
+static void observe(void *arg, struct str node_name, struct str pod_uid, bool runs)
+{
+    struct sim *sim = arg;
+    struct node *node = NULL, *other = map_find(sim->pods_running, pod_uid);
+
+    for (size_t i = 0; i < sim->node_count; i++) {
+        if (str_is(node_name, sim->nodes[i].name)) {
+            node = &sim->nodes[i];
+        }
+    }
+    if (runs && other != NULL && other != node) {
+        sim_blame(sim, "pod %.*s runs on %s and %s", STR_ARG(pod_uid), other->name, node->name);
+    }
+    if (runs) {
+        map_set(sim->pods_running, pod_uid, node);
+    } else if (other == node) {
+        map_remove(sim->pods_running, pod_uid);
+    }
+}
+
+/* Connections */
+
+static struct status *dial(void *arg, int64_t deadline, struct stream **ret)
+{
+    struct sim_dialler *dialler = arg;
+    struct stream *theirs;
+
+    (void)deadline;
+    if (dialler->sim->http == NULL) {
+        return stream_errno(ECONNREFUSED, "dial tcp " ADDRESS ": connect");
+    }
+    network_connect(dialler->sim->network, dialler->name, ret, &theirs);
+    http_server_serve(dialler->sim->http, theirs, false, STR("127.0.0.1:1"));
+    return NULL;
+}
+
+struct client *sim_client(struct sim *sim, const char *name)
+{
+    struct sim_dialler *mine = sim->diallers;
+
+    while (mine->name != NULL && strcmp(mine->name, name) != 0) {
+        mine++;
+    }
+    *mine = (struct sim_dialler){sim, name};
+    const struct http_client_options options = {
+        .address = STR(ADDRESS), .protocol = HTTP_CLIENT_2, .dial = dial, .dial_arg = mine};
+
+    return client_new(http_client_new(&options), &(struct client_options){.user_agent = str_of(name)});
+}
+
+/* Components. Each runs until its slot is told to crash. */
+
+static void wait_for_crash(struct component_slot *slot)
+{
+    while (!slot->crash_wanted && cond_wait(&slot->changed, TASK_FOREVER)) {
+    }
+}
+
+static void bootstrap_task(void *arg)
+{
+    struct sim *sim = arg;
+    struct status *status = apiserver_bootstrap(sim->server);
+
+    if (status != NULL && !status_is(status, STATUS_CANCELLED)) {
+        log_debug("bootstrap: %.*s", STR_ARG(status->message));
+    }
+    status_free(status);
+}
+
+static void run_apiserver(struct component_slot *slot)
+{
+    struct sim *sim = slot->sim;
+    struct store *store;
+    struct task_group starting;
+    struct status *status = store_open_memory(sim->disk, &(struct store_options){.keep = 60 * ENV_SECOND}, &store);
+
+    if (status == NULL) {
+        status = apiserver_new(sim->options, store, &sim->server);
+    }
+    if (status != NULL) {
+        sim_blame(sim, "the API server does not start: %.*s", STR_ARG(status->message));
+        status_free(status);
+        return;
+    }
+    sim->http = http_server_new(apiserver_serve, sim->server);
+    task_group_init(&starting);
+    task_group_spawn(&starting, "bootstrap", bootstrap_task, sim);
+    wait_for_crash(slot);
+    struct http_server *http = TAKE(sim->http);
+    struct apiserver *server = TAKE(sim->server);
+
+    task_group_cancel(&starting);
+    network_break(sim->network, NULL);
+    apiserver_stop(server);
+    http_server_free(http);
+    apiserver_abandon(server);
+    memory_disk_lose(sim->disk);
+}
+
+/* One that is a client with a task of its own. */
+struct inner {
+    struct client *client;
+    void (*run)(struct client *client);
+};
+
+static void inner_task(void *arg)
+{
+    struct inner *inner = arg;
+
+    inner->run(inner->client);
+}
+
+static void run_inner(struct component_slot *slot, void (*run)(struct client *client))
+{
+    struct inner inner = {sim_client(slot->sim, slot->name), run};
+    struct task_group group;
+
+    task_group_init(&group);
+    task_group_spawn(&group, slot->name, inner_task, &inner);
+    wait_for_crash(slot);
+    network_break(slot->sim->network, slot->name);
+    task_group_cancel(&group);
+    client_free(inner.client);
+}
+
+static void controllers_run(struct client *client)
+{
+    static const struct controller_settings settings = {
+        .root_ca = STR_INIT("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
+        .cluster_cidr = STR_INIT("10.42.0.0/16"),
+        .service_cidr = STR_INIT("10.43.0.0/16"),
+        .allocate_node_cidrs = true,
+        .node_mask_v4 = 24,
+        .node_mask_v6 = 64,
+        .node_grace = 50 * ENV_SECOND,
+        .node_startup_grace = 60 * ENV_SECOND,
+        .endpoints_per_slice = 100,
+        .terminated_pods_max = 100,
+    };
+    struct engine *engine = engine_new(client, &settings);
+
+    for (size_t i = 0; i < controllers_all_count; i++) {
+        engine_add(engine, controllers_all[i]);
+    }
+    engine_run(engine);
+    engine_free(engine);
+}
+
+static void run_controllers(struct component_slot *slot)
+{
+    run_inner(slot, controllers_run);
+}
+
+static void schedules(struct client *client)
+{
+    struct scheduler *scheduler = scheduler_new(client, STR("default-scheduler"));
+
+    scheduler_run(scheduler);
+    scheduler_free(scheduler);
+}
+
+static void run_scheduler(struct component_slot *slot)
+{
+    run_inner(slot, schedules);
+}
+
+static void kubelet_start_task(void *arg)
+{
+    status_free(kubelet_start(arg));
+}
+
+static void run_kubelet(struct component_slot *slot)
+{
+    struct kubelet_options options;
+    struct client *client = sim_client(slot->sim, slot->name);
+    struct cri *cri = fake_runtime_connect(slot->node->runtime);
+    struct task_group starting;
+
+    kubelet_options_default(&options);
+    options.node_name = str_of(slot->node->name);
+    options.node_ip = STR("10.0.0.1");
+    options.enable_server = false;
+    struct kubelet *kubelet = kubelet_new(&options, client, cri, slot->node->host);
+
+    task_group_init(&starting);
+    task_group_spawn(&starting, slot->name, kubelet_start_task, kubelet);
+    wait_for_crash(slot);
+    network_break(slot->sim->network, slot->name);
+    task_group_cancel(&starting);
+    kubelet_stop(kubelet);
+    kubelet_free(kubelet);
+    cri_free(cri);
+    client_free(client);
+}
+
+static void slot_task(void *arg)
+{
+    struct component_slot *slot = arg;
+
+    while (!slot->sim->is_stopping) {
+        slot->crash_wanted = false;
+        slot->run(slot);
+        slot->crashes++;
+        int64_t until = env_mono() + (int64_t)env_random_below((uint64_t)RESTARTS_WITHIN);
+
+        while (!slot->sim->is_stopping && cond_wait(&slot->changed, until)) {
+        }
+    }
+}
+
+static void slot_add(struct sim *sim, const char *name, void (*run)(struct component_slot *slot), struct node *node)
+{
+    struct component_slot *slot = &sim->slots[sim->slot_count++];
+
+    *slot = (struct component_slot){.name = name, .sim = sim, .run = run, .node = node};
+    cond_init(&slot->changed);
+    task_group_spawn(&sim->tasks, name, slot_task, slot);
+}
+
+struct sim *sim_new(size_t node_count)
+{
+    struct sim *sim = MEM_NEW(struct sim);
+
+    sim->network = network_new();
+    sim->disk = memory_disk_new();
+    sim->options = MEM_NEW(struct apiserver_options);
+    apiserver_options_init(sim->options);
+    sim->options->service_cluster_ip_range = STR("10.43.0.0/16");
+    sim->pods_running = MEM_NEW(struct map);
+    sim->node_count = MIN(node_count, (size_t)SIM_NODES_MAX);
+    task_group_init(&sim->tasks);
+    slot_add(sim, "apiserver", run_apiserver, NULL);
+    slot_add(sim, "controller-manager", run_controllers, NULL);
+    slot_add(sim, "scheduler", run_scheduler, NULL);
+    for (size_t i = 0; i < sim->node_count; i++) {
+        struct node *node = &sim->nodes[i];
+
+        snprintf(node->name, sizeof(node->name), "node-%u", (unsigned)i);
+        node->runtime = fake_runtime_new(str_of(node->name), (uint8_t)i, observe, sim);
+        node->host = memory_host_new();
+        slot_add(sim, node->name, run_kubelet, node);
+    }
+    return sim;
+}
+
+void sim_crash(struct sim *sim, size_t slot)
+{
+    sim->slots[slot].crash_wanted = true;
+    cond_broadcast(&sim->slots[slot].changed);
+}
+
+void sim_free(struct sim *sim)
+{
+    sim->is_stopping = true;
+    for (size_t i = sim->slot_count; i-- > 0;) { /* the API server last: the others talk to it */
+        sim_crash(sim, i);
+    }
+    task_group_wait(&sim->tasks);
+    for (size_t i = 0; i < sim->node_count; i++) {
+        fake_runtime_free(sim->nodes[i].runtime);
+        host_free(sim->nodes[i].host);
+    }
+    memory_disk_free(sim->disk);
+    network_free(sim->network);
+    map_done(sim->pods_running);
+    free(sim->pods_running);
+    free(sim->options);
+    free(sim);
+}
+
+void sim_set_faults(struct sim *sim, bool on)
+{
+    const struct network_faults network = {
+        .latency_max = on ? 20 * ENV_MS : ENV_MS, .stalls_in_1000 = on ? 5 : 0, .stall_max = 15 * ENV_SECOND};
+    const struct fake_runtime_faults runtime = {.latency_max = on ? 500 * ENV_MS : 20 * ENV_MS,
+                                                .failures_in_1000 = on ? 30 : 0};
+
+    network_set_faults(sim->network, &network);
+    for (size_t i = 0; i < sim->node_count; i++) {
+        fake_runtime_set_faults(sim->nodes[i].runtime, &runtime);
+    }
+}

@@ -1,0 +1,128 @@
+#include "sim/workload.h"
+
+#include "api/apps_v1.h"
+#include "api/core_v1.h"
+#include "api/kinds.h"
+#include "base/env.h"
+#include "schema/int_or_string.h"
+#include "schema/map_of.h"
+
+#define PAUSE_MAX (8 * ENV_SECOND)
+
+enum { REPLICAS_MAX = 9 };
+
+struct user {
+    struct client *client;
+    struct arena *arena;
+    const struct kind *deployments, *pods;
+};
+
+static int32_t below(uint32_t bound)
+{
+    return (int32_t)env_random_below(bound);
+}
+
+static struct str pick_name(struct user *user)
+{
+    return arena_printf(user->arena, "app-%d", below(WORKLOAD_NAMES));
+}
+
+static struct status *make(struct user *user)
+{
+    struct apps_v1_deployment deployment = {0};
+    struct meta_v1_label_selector selector = {0};
+    struct apps_v1_rolling_update_deployment rolling = {0};
+    struct int_or_string surge, unavailable;
+    struct str name = pick_name(user);
+    int32_t replicas = below(REPLICAS_MAX + 1);
+
+    surge = int_or_string_of(below(3));
+    unavailable = int_or_string_of(surge.number == 0 ? 1 + below(2) : below(3));
+    deployment.metadata.name = name;
+    deployment.metadata.namespace = STR("default");
+    deployment.spec.replicas = &replicas;
+    str_map_set(user->arena, &selector.match_labels, STR("app"), name);
+    deployment.spec.selector = &selector;
+    deployment.spec.template.metadata.labels = selector.match_labels;
+    *LIST_ADD(user->arena, &deployment.spec.template.spec.containers) =
+        (struct core_v1_container){.name = STR("main"), .image = STR("nginx:1")};
+    if (below(4) == 0) {
+        deployment.spec.strategy.type = STR("Recreate");
+    } else {
+        rolling.max_surge = &surge;
+        rolling.max_unavailable = &unavailable;
+        deployment.spec.strategy.type = STR("RollingUpdate");
+        deployment.spec.strategy.rolling_update = &rolling;
+    }
+    return client_create(user->client, user->deployments, &deployment, NULL, user->arena, NULL);
+}
+
+static struct status *patch(struct user *user, enum client_patch_type type, struct str text)
+{
+    return client_patch(user->client, user->deployments, STR("default"), pick_name(user), STR(""), type, text, NULL,
+                        user->arena, NULL);
+}
+
+static struct status *scale(struct user *user)
+{
+    return patch(user, CLIENT_PATCH_MERGE,
+                 arena_printf(user->arena, "{\"spec\":{\"replicas\":%d}}", below(REPLICAS_MAX + 1)));
+}
+
+static struct status *change_image(struct user *user)
+{
+    return patch(user, CLIENT_PATCH_STRATEGIC,
+                 arena_printf(user->arena, "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":"
+                              "\"nginx:%d\"}]}}}}", 1 + below(4)));
+}
+
+static struct status *delete_deployment(struct user *user)
+{
+    static const char *const ways[] = {"Background", "Foreground"};
+    const struct client_delete_options options = {.propagation = str_of(ways[below(2)])};
+
+    return client_delete(user->client, user->deployments, STR("default"), pick_name(user), &options);
+}
+
+static struct status *delete_pod(struct user *user)
+{
+    void *list;
+
+    TRY(client_list(user->client, user->pods, STR("default"), NULL, user->arena, &list));
+    const struct core_v1_pod_list *pods = list;
+
+    if (pods->items.len == 0) {
+        return NULL;
+    }
+    const struct core_v1_pod *pod = &pods->items.items[below((uint32_t)pods->items.len)];
+
+    return client_delete(user->client, user->pods, STR("default"), pod->metadata.name, NULL);
+}
+
+static struct status *act(struct user *user)
+{
+    int32_t what = below(20);
+
+    return what < 6    ? make(user)
+           : what < 12 ? scale(user)
+           : what < 16 ? change_image(user)
+           : what < 18 ? delete_pod(user)
+                       : delete_deployment(user);
+}
+
+void workload_run(struct sim *sim, int64_t until)
+{
+    struct user user = {
+        .client = sim_client(sim, "user"),
+        .arena = arena_new(),
+        .deployments = kind_find_resource(STR("apps"), STR("v1"), STR("deployments")),
+        .pods = kind_find_resource(STR(""), STR("v1"), STR("pods")),
+    };
+
+    while (env_mono() < until && task_sleep((int64_t)env_random_below(PAUSE_MAX))) {
+        status_free(act(&user));
+        arena_reset(user.arena);
+    }
+    arena_free(user.arena);
+    client_free(user.client);
+}
