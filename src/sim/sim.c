@@ -2,12 +2,14 @@
 
 #include "apiserver/options.h"
 #include "apiserver/server.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "controller/controllers.h"
 #include "controller/engine.h"
 #include "kubelet/kubelet.h"
+#include "net/crypto.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "scheduler/scheduler.h"
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RESTARTS_WITHIN (10 * ENV_SECOND)
 #define ADDRESS "127.0.0.1:6443"
@@ -253,6 +256,32 @@ static void slot_add(struct sim *sim, const char *name, void (*run)(struct compo
     task_group_spawn(&sim->tasks, name, slot_task, slot);
 }
 
+/* Pods want tokens, and the server takes its key from a file. Signatures differ from run to run, but nothing else depends
+ * on them. */
+static void make_sign_key(struct sim *sim)
+{
+    struct crypto_key *key;
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    int fd = mkstemp(sim->key_path);
+
+    if (fd < 0) {
+        mem_die("a temporary file can't be made");
+    }
+    close(fd);
+    struct status *status = crypto_key_generate(CRYPTO_ECDSA_P256, &key);
+
+    if (status == NULL) {
+        status = file_write(sim->key_path, crypto_key_pem(arena, key), 0600);
+        crypto_key_free(key);
+    }
+    if (status != NULL) {
+        mem_die("a key can't be made");
+    }
+    sim->options->service_account_signing_key_file = str_of(sim->key_path);
+    sim->options->service_account_issuer.items = &sim->issuer;
+    sim->options->service_account_issuer.len = 1;
+}
+
 struct sim *sim_new(size_t node_count)
 {
     struct sim *sim = MEM_NEW(struct sim);
@@ -262,6 +291,9 @@ struct sim *sim_new(size_t node_count)
     sim->options = MEM_NEW(struct apiserver_options);
     apiserver_options_init(sim->options);
     sim->options->service_cluster_ip_range = STR("10.43.0.0/16");
+    snprintf(sim->key_path, sizeof(sim->key_path), "/tmp/c8s-simulate-XXXXXX");
+    sim->issuer = STR("https://kubernetes.default.svc.cluster.local");
+    make_sign_key(sim);
     sim->pods_running = MEM_NEW(struct map);
     sim->node_count = MIN(node_count, (size_t)SIM_NODES_MAX);
     task_group_init(&sim->tasks);
@@ -298,6 +330,7 @@ void sim_free(struct sim *sim)
     }
     memory_disk_free(sim->disk);
     network_free(sim->network);
+    unlink(sim->key_path);
     map_done(sim->pods_running);
     free(sim->pods_running);
     free(sim->options);

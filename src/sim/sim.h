@@ -62,6 +62,8 @@ struct sim {
     size_t slot_count;
     struct task_group tasks;
     bool is_stopping;
+    char key_path[32]; /* of the key that tokens are signed with */
+    struct str issuer;
     struct sim_verdict verdict;
     struct map *pods_running; /* pod UID -> the node (struct node) where its sandbox runs */
 };
