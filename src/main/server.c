@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The user that components without need of power run as: a number that no package takes, so that nothing else is theirs. */
@@ -142,21 +143,38 @@ static struct status *write_kubeconfigs(const struct cluster *cluster, struct ar
     return kubeconfig_file_write(arena, &file);
 }
 
-/* Certificates want the time and random numbers, which come from an env; the one made here ends before anything is
- * forked, as an event loop must not be shared. */
-static struct status *prepare(struct cluster *cluster, struct arena *arena)
+static struct status *make_files(const struct cluster *cluster, struct arena *arena)
 {
-    struct env *env = event_loop_new();
-    struct status *status = listen_at(cluster, arena);
+    TRY(make_certificates(cluster, arena));
+    return write_kubeconfigs(cluster, arena);
+}
 
-    if (status == NULL) {
-        status = make_certificates(cluster, arena);
+static void report(struct status *status)
+{
+    fprintf(stderr, "c8s server: %.*s\n", STR_ARG(status->message));
+    status_free(status);
+}
+
+/* Certificates want the time and random numbers, which come from an event loop. That is made in a child: the library
+ * under it keeps descriptors of its own, which it closes again in whatever is forked later, by numbers that mean something
+ * else by then. */
+static bool prepare(const struct cluster *cluster, struct arena *arena)
+{
+    int ended = 1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct env *env = event_loop_new();
+        struct status *status = make_files(cluster, arena);
+
+        event_loop_free(env);
+        if (status != NULL) {
+            report(status);
+            _exit(1);
+        }
+        _exit(0);
     }
-    if (status == NULL) {
-        status = write_kubeconfigs(cluster, arena);
-    }
-    event_loop_free(env);
-    return status;
+    return pid > 0 && waitpid(pid, &ended, 0) == pid && ended == 0;
 }
 
 static struct status *serve(const struct server_options *options, struct arena *arena)
@@ -172,9 +190,12 @@ static struct status *serve(const struct server_options *options, struct arena *
     }
     TRY(places_make(&places, cluster.uid, !options->disable_agent));
     TRY(places_lock(&places, &lock_fd));
+    TRY(listen_at(&cluster, arena));
     cluster.node_ip = options->node_ip.n > 0 ? options->node_ip : node_address(arena);
     cluster.advertise_address = options->advertise_address.n > 0 ? options->advertise_address : cluster.node_ip;
-    TRY(prepare(&cluster, arena));
+    if (!prepare(&cluster, arena)) {
+        return status_new(STATUS_INTERNAL_ERROR, "certificates and kubeconfigs can't be made");
+    }
     TRY(components_of(&cluster, arena, components, &count));
     log_info("serving %.*s on port %d", STR_ARG(places.data), cluster.port);
     return supervisor_run(components, count) == 0 ? NULL : status_new(STATUS_INTERNAL_ERROR, "the supervisor failed");
@@ -198,8 +219,7 @@ int server_main(int argc, char **argv)
         status = serve(&options, arena);
     }
     if (status != NULL) {
-        fprintf(stderr, "c8s server: %.*s\n", STR_ARG(status->message));
-        status_free(status);
+        report(status);
         return 1;
     }
     return 0;
