@@ -1,5 +1,6 @@
 /* kubectl api-resources and api-versions: what the server has. */
 #include "kubectl/discovery.h"
+#include "kubectl/output.h"
 #include "kubectl/report.h"
 #include "kubectl/tab_writer.h"
 
@@ -111,7 +112,7 @@ static void print_rows(struct kubectl *k, const struct resources_options *option
         buf_add_char(&lines, '\n');
     }
     tab_write(&out, buf_str(&lines), 6, 3);
-    fwrite(out.p, 1, out.n, k->out);
+    output_text(k, buf_str(&out));
 }
 
 static struct status *resources_run(struct kubectl *k, void *arg)

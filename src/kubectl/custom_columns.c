@@ -1,6 +1,7 @@
 #include "kubectl/custom_columns.h"
 
 #include "kubectl/json_path.h"
+#include "kubectl/output.h"
 #include "kubectl/report.h"
 #include "kubectl/tab_writer.h"
 
@@ -117,6 +118,6 @@ struct status *custom_columns_print(struct kubectl *k, struct str text, bool no_
         TRY(print_row(k, &columns, objects[i], &lines));
     }
     tab_write(&aligned, buf_str(&lines), 6, 3);
-    fwrite(aligned.p, 1, aligned.n, k->out);
+    output_text(k, buf_str(&aligned));
     return NULL;
 }

@@ -179,7 +179,7 @@ static struct status *delete_raw(struct kubectl *k, const struct delete_options 
 
     TRY(api_call(k, &(struct api_request){.method = "DELETE", .path = options->raw}, &answer));
     value_write_json(&text, answer, 0);
-    fwrite(text.p, 1, text.n, k->out);
+    output_text(k, buf_str(&text));
     return NULL;
 }
 

@@ -180,7 +180,7 @@ static struct status *print_table(struct get *get, const struct kind *kind, stru
         buf_add_char(&out, '\n');
     }
     table_print(get->k->arena, kind, table, &options, false, widths, &out);
-    fwrite(out.p, 1, out.n, get->k->out);
+    output_text(get->k, buf_str(&out));
     get->has_written = true;
     return NULL;
 }
@@ -310,7 +310,7 @@ static struct status *print_event(struct get *get, const struct kind *kind, stru
             value_set(get->k->arena, object, STR("columnDefinitions"), columns);
         }
         table_print(get->k->arena, kind, object, &options, get->has_written, widths, &out);
-        fwrite(out.p, 1, out.n, get->k->out);
+        output_text(get->k, buf_str(&out));
     }
     get->has_written = true;
     fflush(get->k->out);
@@ -402,7 +402,7 @@ static struct status *get_run(struct kubectl *k, void *arg)
     TRY(output_parse(k, true, &get.output));
     if (get.options->raw.n > 0) {
         TRY(api_get_text(k, get.options->raw, STR("application/json"), &text));
-        fwrite(text.p, 1, text.n, k->out);
+        output_text(k, text);
         return NULL;
     }
     if (k->args.positional.len == 0 && k->files.names.len == 0) {

@@ -94,7 +94,7 @@ struct command {
     const struct command *const *subcommands; /* NULL-terminated, or NULL */
 };
 
-extern const struct command command_api_resources, command_api_versions, command_create, command_delete, command_get,
-    command_run, command_scale, command_version;
+extern const struct command command_api_resources, command_api_versions, command_apply, command_create,
+    command_delete, command_get, command_logs, command_run, command_scale, command_version, command_wait;
 
 #endif

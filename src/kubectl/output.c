@@ -148,8 +148,15 @@ struct status *output_object(struct kubectl *k, const struct output *output, con
     case OUTPUT_CUSTOM_COLUMNS:
         break; /* tables are the business of `get` */
     }
-    fwrite(out.p, 1, out.n, k->out);
+    output_text(k, buf_str(&out));
     return status;
+}
+
+void output_text(struct kubectl *k, struct str text)
+{
+    if (text.n > 0) {
+        fwrite(text.p, 1, text.n, k->out);
+    }
 }
 
 const char *output_dry_run(const struct kubectl *k)

@@ -29,6 +29,8 @@ MUST_USE struct status *output_object(struct kubectl *k, const struct output *ou
 /* "pod/a created", with what a dry run adds; with -o the object instead. `object` is what the server answered. */
 MUST_USE struct status *output_done(struct kubectl *k, const struct output *output, const struct kind *kind,
                                     struct value *object, struct str name, const char *done, bool is_first);
+/* Prints the text. */
+void output_text(struct kubectl *k, struct str text);
 /* " (dry run)", " (server dry run)" or nothing. */
 const char *output_dry_run(const struct kubectl *k);
 /* A value of a typed struct; status and the like as Go writes them. */
