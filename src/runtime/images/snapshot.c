@@ -2,10 +2,12 @@
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "runtime/images/digest.h"
 #include "runtime/images/rooted.h"
 #include "runtime/images/snapshot_parts.h"
+#include "runtime/images/tree_copy.h"
 #include "runtime/images/unpack.h"
 
 #include <errno.h>
@@ -24,6 +26,16 @@ struct str snapshots_path(const struct snapshots *snapshots, struct arena *arena
     return arena_printf(arena, "%s/%s%s%.*s", snapshots->directory, part, name.n > 0 ? "/" : "", STR_ARG(name));
 }
 
+/* Once for all: when the first layer is yet to come. */
+static struct status *choose_form(struct arena *arena, const char *directory)
+{
+    if (file_exists(arena_printf(arena, "%s/layers", directory).p) || snapshots_can_overlay(directory)) {
+        return NULL;
+    }
+    log_warn("no overlayfs in %s: containers get copies of their images", directory);
+    return file_write(arena_printf(arena, "%s/flat", directory).p, STR("\n"), 0600);
+}
+
 struct status *snapshots_open(struct str directory, struct snapshots **ret)
 {
     static const char *const parts[] = {"layers", "chains", "containers", "trash"};
@@ -37,11 +49,13 @@ struct status *snapshots_open(struct str directory, struct snapshots **ret)
     if (strpbrk(resolved, ",:\\") != NULL) {
         return status_new(STATUS_BAD_REQUEST, "%s: overlayfs can't take a path with \",\", \":\" or \"\\\"", resolved);
     }
+    TRY(choose_form(arena, resolved));
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         TRY(file_make_directories(arena_printf(arena, "%s/%s", resolved, parts[i]).p, 0700));
     }
     *ret = MEM_NEW(struct snapshots);
     (*ret)->directory = mem_strdup(resolved);
+    (*ret)->is_flat = file_exists(arena_printf(arena, "%s/flat", resolved).p);
     return NULL;
 }
 
@@ -127,7 +141,7 @@ struct status *chain_layers(const struct snapshots *snapshots, struct arena *are
         }
         TRY(chain_read(snapshots, arena, chain_id, &record));
         *LIST_ADD(arena, ret) = arena_printf(arena, "%lld", (long long)record.layer);
-        chain_id = record.parent;
+        chain_id = snapshots->is_flat ? STR("") : record.parent;
     }
     return NULL;
 }
@@ -266,19 +280,23 @@ static struct status *write_record(const struct snapshots *snapshots, struct are
     return failure != NULL ? failure : sync_path(snapshots_path(snapshots, arena, "chains", STR("")).p, fsync);
 }
 
-static struct status *unpack_checked(struct str path, const char *const *lowers, size_t lower_count, struct str diff_id,
-                                     int fd, const atomic_bool *is_cancelled, struct arena *arena,
-                                     struct unpack_result *ret)
+static struct status *unpack_checked(const struct unpack_options *options, struct str diff_id, int fd,
+                                     struct arena *arena, struct unpack_result *ret)
 {
-    struct unpack_options options = {
-        .directory = path.p, .lowers = lowers, .lower_count = lower_count, .is_cancelled = is_cancelled};
+    if (options->is_flat && options->lower_count > 0) {
+        struct unpack_options alone = *options;
 
-    TRY(unpack_layer(fd, &options, arena, ret));
+        alone.lower_count = 0;
+        TRY(tree_copy(options->lowers[0], options->directory, TREE_COPY_LINKS));
+        TRY(unpack_layer(fd, &alone, arena, ret));
+    } else {
+        TRY(unpack_layer(fd, options, arena, ret));
+    }
     if (!str_eq(ret->diff_id, diff_id)) {
         return status_new(STATUS_BAD_REQUEST, "wrong diff id calculated on extraction: got %.*s, want %.*s",
                           STR_ARG(ret->diff_id), STR_ARG(diff_id));
     }
-    return sync_path(path.p, syncfs); /* all of the layer is on disk before its record is */
+    return sync_path(options->directory, syncfs); /* all of the layer is on disk before its record is */
 }
 
 struct status *snapshots_add(struct snapshots *snapshots, struct str parent, struct str diff_id, int fd,
@@ -301,8 +319,14 @@ struct status *snapshots_add(struct snapshots *snapshots, struct str parent, str
         lowers[i] = snapshots_path(snapshots, arena, "layers", below.items[i]).p;
     }
     TRY(make_layer(snapshots, arena, below.len > 0 ? below.items[0] : STR(""), &record.layer, &path));
-    struct status *failure =
-        unpack_checked(path, lowers, below.len, diff_id, fd, is_cancelled, arena, &result);
+    struct unpack_options options = {
+        .directory = path.p,
+        .lowers = lowers,
+        .lower_count = below.len,
+        .is_cancelled = is_cancelled,
+        .is_flat = snapshots->is_flat,
+    };
+    struct status *failure = unpack_checked(&options, diff_id, fd, arena, &result);
 
     record.bytes = result.bytes;
     record.inodes = result.inodes;

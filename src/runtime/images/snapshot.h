@@ -9,6 +9,8 @@
  *   DIR/chains/sha256-HEX        "12 BYTES INODES PARENT"
  *   DIR/containers/ID/{chain,upper,work}
  *   DIR/lock, DIR/trash
+ *   DIR/flat                     when overlayfs can't be used in DIR, as when that lies on an overlayfs itself: each
+ *                                layer holds what is below it too (as hard links), and a container gets a copy
  *
  * Blocking: on a worker. Several processes may use one directory; any thread, as the struct does not change. */
 #ifndef RUNTIME_IMAGES_SNAPSHOT_H

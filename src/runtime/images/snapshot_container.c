@@ -1,7 +1,9 @@
+#include "base/buf.h"
 #include "base/file.h"
 #include "runtime/images/digest.h"
 #include "runtime/images/rooted.h"
 #include "runtime/images/snapshot_parts.h"
+#include "runtime/images/tree_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { DEPTH_MAX = 256, CHAIN_MAX = 256 };
@@ -87,6 +90,21 @@ static struct status *make_upper(struct str upper, struct str work, const char *
                : NULL;
 }
 
+/* The whole image for this container alone; what an earlier try left unfinished goes first. */
+static struct status *copy_root(struct arena *arena, const char *top, struct str upper)
+{
+    struct str fresh = arena_printf(arena, "%s.new", upper.p);
+
+    if (file_exists(upper.p)) {
+        return NULL;
+    }
+    if (rooted_remove(AT_FDCWD, fresh.p) != 0 || mkdir(fresh.p, 0700) != 0) {
+        return status_errno(errno, "making %s", fresh.p);
+    }
+    TRY(tree_copy(top, fresh.p, TREE_COPY_DATA));
+    return rename(fresh.p, upper.p) != 0 ? status_errno(errno, "making %s", upper.p) : NULL;
+}
+
 static struct status *prepare(struct snapshots *snapshots, struct str container_id, struct str chain_id,
                               struct arena *arena, struct snapshot_mount *ret)
 {
@@ -109,8 +127,13 @@ static struct status *prepare(struct snapshots *snapshots, struct str container_
         .upper = arena_printf(arena, "%s/upper", path.p),
         .work = arena_printf(arena, "%s/work", path.p),
     };
-    return make_upper(ret->upper, ret->work,
-                      layers.len > 0 ? snapshots_path(snapshots, arena, "layers", layers.items[0]).p : NULL);
+    const char *top = layers.len > 0 ? snapshots_path(snapshots, arena, "layers", layers.items[0]).p : NULL;
+
+    if (snapshots->is_flat && top != NULL) {
+        ret->layer_count = 0;
+        return copy_root(arena, top, ret->upper);
+    }
+    return make_upper(ret->upper, ret->work, top);
 }
 
 struct status *snapshots_prepare(struct snapshots *snapshots, struct str container_id, struct str chain_id,
@@ -186,41 +209,58 @@ struct status *snapshots_containers(struct snapshots *snapshots, struct arena *a
     return directory_names(arena, snapshots_path(snapshots, arena, "containers", STR("")), ret);
 }
 
-/* By the new mount API, which takes one layer at a time (Linux 6.5) or all of them. */
-static struct status *configure(int fs, const struct snapshot_mount *mount, struct arena *arena)
-{
-    bool is_fine = true;
-
-    for (size_t i = 0; i < mount->layer_count && is_fine; i++) {
-        struct str layer = arena_printf(arena, "%s/%.*s", mount->directory.p, STR_ARG(mount->layers[i]));
-
-        is_fine = fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", layer.p, 0) == 0;
-    }
-    is_fine = is_fine && fsconfig(fs, FSCONFIG_SET_STRING, "upperdir", mount->upper.p, 0) == 0 &&
-              fsconfig(fs, FSCONFIG_SET_STRING, "workdir", mount->work.p, 0) == 0 &&
-              fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
-    return is_fine ? NULL : status_errno(errno, "mounting overlayfs of %zu layers", mount->layer_count);
-}
-
+/* Layers are named by way of an open directory, so that the options of very many fit in the kernel's one page. */
 struct status *snapshot_mount(const struct snapshot_mount *wanted, const char *target)
 {
-    OWNED(arena_freep) struct arena *arena = arena_new();
+    OWNED(buf_done) struct buf options = {0};
 
     if (wanted->layer_count == 0) {
         return mount(wanted->upper.p, target, NULL, MS_BIND, NULL) != 0
                    ? status_errno(errno, "binding %s to %s", wanted->upper.p, target)
                    : NULL;
     }
+    OWNED(closep) int directory = open(wanted->directory.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (directory < 0) {
+        return status_errno(errno, "opening %s", wanted->directory.p);
+    }
+    for (size_t i = 0; i < wanted->layer_count; i++) {
+        buf_printf(&options, "%s/proc/self/fd/%d/%.*s", i > 0 ? ":" : "lowerdir=", directory,
+                   STR_ARG(wanted->layers[i]));
+    }
+    buf_printf(&options, ",upperdir=%s,workdir=%s", wanted->upper.p, wanted->work.p);
+    return mount("overlay", target, "overlay", 0, buf_cstr(&options)) != 0
+               ? status_errno(errno, "mounting overlayfs of %zu layers on %s", wanted->layer_count, target)
+               : NULL;
+}
+
+static bool try_overlay(struct arena *arena, const char *probe)
+{
+    static const char *const parts[] = {"lower", "upper", "work"};
     OWNED(closep) int fs = fsopen("overlay", FSOPEN_CLOEXEC);
+    bool is_fine = fs >= 0;
 
-    if (fs < 0) {
-        return status_errno(errno, "opening overlayfs");
-    }
-    TRY(configure(fs, wanted, arena));
-    OWNED(closep) int tree = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+    for (size_t i = 0; i < COUNT_OF(parts) && is_fine; i++) {
+        struct str path = arena_printf(arena, "%s/%s", probe, parts[i]);
 
-    if (tree < 0 || move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) != 0) {
-        return status_errno(errno, "mounting overlayfs on %s", target);
+        is_fine = mkdir(path.p, 0700) == 0 &&
+                  fsconfig(fs, FSCONFIG_SET_STRING, arena_printf(arena, "%sdir", parts[i]).p, path.p, 0) == 0;
     }
-    return NULL;
+    return is_fine && mknod(arena_printf(arena, "%s/lower/gone", probe).p, S_IFCHR, 0) == 0 &&
+           setxattr(arena_printf(arena, "%s/lower", probe).p, "trusted.overlay.opaque", "y", 1, 0) == 0 &&
+           fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0; /* made, but never put anywhere */
+}
+
+bool snapshots_can_overlay(const char *directory)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct str probe = arena_printf(arena, "%s/probe", directory);
+
+    if (rooted_remove(AT_FDCWD, probe.p) != 0 || mkdir(probe.p, 0700) != 0) {
+        return true; /* another trouble, that shows by itself */
+    }
+    bool is_fine = try_overlay(arena, probe.p);
+
+    rooted_remove(AT_FDCWD, probe.p);
+    return is_fine;
 }

@@ -8,7 +8,11 @@
 
 struct snapshots {
     char *directory; /* absolute */
+    bool is_flat;    /* layers hold all that is below them too, and containers get a copy: overlayfs can't be had here */
 };
+
+/* Whether overlayfs can be mounted with its upper layer in the directory, and layers can say what they take away. */
+bool snapshots_can_overlay(const char *directory);
 
 /* chains/sha256-HEX */
 struct chain_record {

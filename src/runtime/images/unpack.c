@@ -1,10 +1,13 @@
 #include "runtime/images/unpack.h"
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "base/mem.h"
+#include "runtime/images/layered.h"
 #include "runtime/images/rooted.h"
 #include "runtime/images/tar_reader.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,6 +31,7 @@ struct unpack {
     int *lowers;
     struct arena *arena;
     VEC(struct directory_time) times;
+    struct map own; /* paths that this layer has itself; only when it is unpacked flat */
     struct unpack_result result;
     int64_t entries;
     /* the entry at hand */
@@ -87,13 +91,21 @@ static struct rooted_owner owner_below(void *arg, const char *path)
 static struct status *open_parent(struct unpack *unpack)
 {
     char *slash = strrchr(unpack->path, '/');
-    char parent[PATH_MAX] = "";
+    char parent[PATH_MAX] = "", seen[PATH_MAX];
 
     unpack->name = slash != NULL ? slash + 1 : unpack->path;
     if (slash != NULL) {
         memcpy(parent, unpack->path, (size_t)(slash - unpack->path));
     }
-    unpack->parent = rooted_make_directory(unpack->root, parent, owner_below, unpack, &unpack->result.inodes);
+    unpack->parent = rooted_open(unpack->root, parent, O_PATH | O_DIRECTORY);
+    if (unpack->parent >= 0) {
+        return NULL;
+    }
+    if (!layered_follow(unpack->root, unpack->lowers, unpack->options->lower_count, parent, seen)) {
+        errno = ELOOP;
+        return failed(unpack, "making the directory of");
+    }
+    unpack->parent = rooted_make_directory(unpack->root, seen, owner_below, unpack, &unpack->result.inodes);
     return unpack->parent < 0 ? failed(unpack, "making the directory of") : NULL;
 }
 
@@ -112,10 +124,83 @@ static struct status *make_opaque(struct unpack *unpack, const char *name)
     return failure;
 }
 
+/* Whether the layer has something of that path itself, or below it. */
+static bool is_own(const struct unpack *unpack, struct str path)
+{
+    return map_find(&unpack->own, path) != NULL;
+}
+
+static void remember_own(struct unpack *unpack)
+{
+    static char marked;
+    struct str path = str_of(unpack->path);
+
+    if (unpack->options->is_flat) {
+        for (; path.n > 0 && !is_own(unpack, path); path = str_sub(path, 0, str_last_index(path, '/'))) {
+            map_set(&unpack->own, path, &marked);
+            if (str_index(path, '/') == SIZE_MAX) {
+                break;
+            }
+        }
+    }
+}
+
+/* Removes what lower layers have in directory `name` of `at` (clean path `directory`), whatever the order of entries in
+ * this one. */
+static struct status *purge(struct unpack *unpack, int at, const char *name, struct str directory)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    struct status *failure = NULL;
+
+    if (names == NULL) {
+        failure = failed(unpack, "making opaque");
+        if (fd >= 0) {
+            close(fd);
+        }
+        return failure;
+    }
+    for (struct dirent *entry; failure == NULL && (entry = readdir(names)) != NULL;) {
+        struct str path = arena_printf(arena, "%.*s%s%s", STR_ARG(directory), directory.n > 0 ? "/" : "",
+                                       entry->d_name);
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        if (!is_own(unpack, path)) {
+            failure = rooted_remove(fd, entry->d_name) != 0 ? failed(unpack, "removing below") : NULL;
+        } else if (entry->d_type == DT_DIR) {
+            failure = purge(unpack, fd, entry->d_name, path);
+        }
+    }
+    closedir(names);
+    return failure;
+}
+
+/* Whiteouts where the layers below lie in the same directory. */
+static struct status *take_away(struct unpack *unpack, const char *gone)
+{
+    size_t parent = strlen(unpack->path) - strlen(unpack->name);
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct str path = arena_printf(arena, "%.*s%s", (int)parent, unpack->path, gone);
+    struct stat there;
+
+    if (!is_own(unpack, path)) {
+        return rooted_remove(unpack->parent, gone) != 0 ? failed(unpack, "removing what is gone by") : NULL;
+    }
+    bool is_directory = fstatat(unpack->parent, gone, &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode);
+
+    return is_directory ? purge(unpack, unpack->parent, gone, path) : NULL;
+}
+
 static struct status *make_whiteout(struct unpack *unpack, const char *gone)
 {
     struct stat there;
 
+    if (unpack->options->is_flat) {
+        return take_away(unpack, gone);
+    }
     if (mknodat(unpack->parent, gone, S_IFCHR, makedev(0, 0)) == 0) {
         unpack->result.inodes++;
         return NULL;
@@ -125,6 +210,17 @@ static struct status *make_whiteout(struct unpack *unpack, const char *gone)
     }
     /* The layer has something of that name itself: what is gone is what lies below it. */
     return S_ISDIR(there.st_mode) ? make_opaque(unpack, gone) : NULL;
+}
+
+/* The directory that an opaque marker lies in. */
+static struct status *hide_below(struct unpack *unpack)
+{
+    size_t length = (size_t)(unpack->name - unpack->path);
+
+    if (!unpack->options->is_flat) {
+        return make_opaque(unpack, ".");
+    }
+    return purge(unpack, unpack->parent, ".", (struct str){unpack->path, length > 0 ? length - 1 : 0});
 }
 
 /* Clears the place for the entry. *ret_keeps: a directory is there and stays; *ret_hides: a whiteout was there. */
@@ -261,7 +357,7 @@ static struct status *make_directory(struct unpack *unpack, bool is_there, bool 
 
 static struct status *make_hardlink(struct unpack *unpack)
 {
-    char target[PATH_MAX], parent_path[PATH_MAX] = "";
+    char target[PATH_MAX], parent_path[PATH_MAX] = "", seen[PATH_MAX];
 
     if (!rooted_clean(unpack->entry->link, target)) {
         errno = ENAMETOOLONG;
@@ -272,7 +368,9 @@ static struct status *make_hardlink(struct unpack *unpack)
     if (slash != NULL) {
         memcpy(parent_path, target, (size_t)(slash - target));
     }
-    int parent = rooted_open(unpack->root, parent_path, O_PATH | O_DIRECTORY);
+    bool is_followed =
+        layered_follow(unpack->root, unpack->lowers, unpack->options->lower_count, parent_path, seen);
+    int parent = rooted_open(unpack->root, is_followed ? seen : parent_path, O_PATH | O_DIRECTORY);
     int result = parent < 0 ? -1
                             : linkat(parent, slash != NULL ? slash + 1 : target, unpack->parent, unpack->name, 0);
     int error = errno;
@@ -347,7 +445,11 @@ static struct status *unpack_entry(struct unpack *unpack, struct tar_reader *rea
     }
     TRY(open_parent(unpack));
     enum unpack_name kind = unpack_classify(unpack->name, &gone);
-    struct status *failure = kind == UNPACK_OPAQUE     ? make_opaque(unpack, ".")
+
+    if (kind == UNPACK_PLAIN) {
+        remember_own(unpack);
+    }
+    struct status *failure = kind == UNPACK_OPAQUE     ? hide_below(unpack)
                              : kind == UNPACK_WHITEOUT ? make_whiteout(unpack, gone)
                              : kind == UNPACK_PLAIN    ? make_entry(unpack, reader)
                                                        : NULL;
@@ -421,6 +523,7 @@ struct status *unpack_entries(struct tar_reader *reader, const struct unpack_opt
     }
     close_directories(&unpack);
     free(unpack.times.items);
+    map_done(&unpack.own);
     arena_free(unpack.arena);
     return failure;
 }

@@ -16,6 +16,9 @@ struct unpack_options {
     size_t lower_count;
     int64_t bytes_max, entries_max;  /* 0: those of limits.h */
     const atomic_bool *is_cancelled; /* NULL: never */
+    /* The directory holds the layers below already, as links: what the layer takes away is removed there. For machines
+     * without overlayfs. */
+    bool is_flat;
 };
 
 struct unpack_result {

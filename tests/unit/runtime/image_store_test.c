@@ -357,6 +357,13 @@ TEST("runtime/images/snapshot takes layers as they are, with gzip and with zstd"
     place_done(&place);
 }
 
+static void own_mounts(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+        CHECK(!"needs a mount namespace of its own");
+    }
+}
+
 static void mount_many(void *arg)
 {
     struct place *place = arg;
@@ -399,10 +406,112 @@ TEST("runtime/images/snapshot mounts as many layers as there may be")
 {
     struct place place;
 
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
-        CHECK(!"needs a mount namespace of its own");
-    }
+    own_mounts();
     place_make(&place);
     test_run_task(mount_many, &place);
     place_done(&place);
+}
+
+static struct str tar_of(struct place *place, const struct made_entry *entries, size_t count)
+{
+    OWNED(buf_done) struct buf tar = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        tar_make_entry(&tar, &entries[i]);
+    }
+    tar_make_end(&tar);
+    return arena_str(place->arena, buf_str(&tar));
+}
+
+#define TAR_OF(place, ...) \
+    tar_of(place, (struct made_entry[]){__VA_ARGS__}, sizeof((struct made_entry[]){__VA_ARGS__}) / sizeof(struct made_entry))
+
+/* Everything a layer can do to those below it; what there is to be seen must be the same with overlayfs and without. */
+static void make_changes(struct place *place)
+{
+    place->image.layers[0] = TAR_OF(
+        place, {.type = '5', .path = "usr/lib", .mode = 0755}, {.type = '2', .path = "lib", .link = "usr/lib"},
+        {.type = '0', .path = "gone", .data = "x", .mode = 0644}, {.type = '5', .path = "hidden", .mode = 0750},
+        {.type = '0', .path = "hidden/low", .data = "x", .mode = 0644}, {.type = '5', .path = "both", .mode = 0755},
+        {.type = '0', .path = "both/low", .data = "x", .mode = 0644},
+        {.type = '0', .path = "changed", .data = "before", .mode = 0644, .uid = 7},
+        {.type = '1', .path = "other-name", .link = "changed"}, {.type = '3', .path = "null", .major = 1, .minor = 3});
+    place->image.layers[1] = TAR_OF(
+        place, {.type = '0', .path = "lib/new", .data = "new", .mode = 0755}, {.type = '0', .path = ".wh.gone"},
+        {.type = '0', .path = "hidden/high", .data = "y", .mode = 0644}, {.type = '0', .path = "hidden/.wh..wh..opq"},
+        {.type = '0', .path = "both/high", .data = "y", .mode = 0644},
+        {.type = '0', .path = "changed", .data = "after", .mode = 0600, .gid = 9});
+    place->image.layer_count = 2;
+    image_make(place->arena, &place->image, "{}");
+}
+
+static void mount_changes(void *arg)
+{
+    struct place *place = arg;
+    struct str_list names;
+    OWNED(image_unrefp) struct image *image = NULL;
+    struct snapshot_mount mount;
+    struct str target = arena_printf(place->arena, "%s/target", place->directory);
+
+    make_changes(place);
+    CHECK_OK(import_bytes(place, image_make_oci(place->arena, &place->image, "changes"), &names));
+    CHECK_OK(image_store_find(place->store, STR("changes"), &image));
+    CHECK_OK(snapshots_prepare(image_store_snapshots(place->store), STR("c1"), image->chain_id, place->arena, &mount));
+    CHECK_INT(mount.layer_count, file_exists(arena_printf(place->arena, "%s/flat", place->directory).p) ? 0 : 2);
+    CHECK(mkdir(target.p, 0755) == 0);
+    CHECK_OK(snapshot_mount(&mount, target.p));
+    CHECK_INT(system(arena_printf(place->arena, "cd %s && find . -mindepth 1 -printf '%%p %%y %%m %%U:%%G %%l\\n' | "
+                                                "sort >%s/seen",
+                                  target.p, place->directory)
+                         .p),
+              0);
+    check_file(place, arena_printf(place->arena, "%s/changed", target.p).p, "after");
+    check_file(place, arena_printf(place->arena, "%s/other-name", target.p).p, "before");
+    CHECK(umount(target.p) == 0);
+    struct str seen;
+
+    CHECK_OK(file_read(place->arena, arena_printf(place->arena, "%s/seen", place->directory).p, 4096, &seen));
+    CHECK_STR(seen, "./both d 755 0:0 \n./both/high f 644 0:0 \n./both/low f 644 0:0 \n./changed f 600 0:9 \n"
+                    "./hidden d 750 0:0 \n./hidden/high f 644 0:0 \n./lib l 777 0:0 usr/lib\n./null c 0 0:0 \n"
+                    "./other-name f 644 7:0 \n./usr d 755 0:0 \n./usr/lib d 755 0:0 \n./usr/lib/new f 755 0:0 \n");
+    /* Another container of the image is not touched by what this one writes. */
+    CHECK_OK(snapshots_prepare(image_store_snapshots(place->store), STR("c2"), image->chain_id, place->arena, &mount));
+    CHECK_OK(snapshots_discard(image_store_snapshots(place->store), STR("c1")));
+    CHECK_OK(snapshots_discard(image_store_snapshots(place->store), STR("c2")));
+    CHECK_OK(image_store_remove(place->store, STR("changes")));
+    CHECK_INT(count_files(place, "layers"), 0);
+}
+
+TEST("runtime/images/snapshot shows what layers change, by overlayfs")
+{
+    struct place place;
+
+    own_mounts();
+    place_make(&place);
+    CHECK(!file_exists(arena_printf(place.arena, "%s/flat", place.directory).p));
+    test_run_task(mount_changes, &place);
+    place_done(&place);
+}
+
+TEST("runtime/images/snapshot does without overlayfs on an overlayfs")
+{
+    struct place place = {.directory = "/tmp/c8s-nested-XXXXXX", .arena = arena_new()};
+    char options[300];
+
+    own_mounts();
+    CHECK(mkdtemp(place.directory) != NULL);
+    CHECK(mount("none", place.directory, "tmpfs", 0, NULL) == 0);
+    CHECK_INT(system(arena_printf(place.arena, "cd %s && mkdir a b c nested", place.directory).p), 0);
+    snprintf(options, sizeof(options), "lowerdir=%s/a,upperdir=%s/b,workdir=%s/c", place.directory, place.directory,
+             place.directory);
+    strcat(place.directory, "/nested");
+    CHECK(mount("overlay", place.directory, "overlay", 0, options) == 0);
+    CHECK_OK(image_store_open(str_of(place.directory), &place.store));
+    CHECK(file_exists(arena_printf(place.arena, "%s/flat", place.directory).p));
+    test_run_task(mount_changes, &place);
+    image_store_close(place.store);
+    CHECK(umount(place.directory) == 0);
+    *strrchr(place.directory, '/') = '\0';
+    CHECK(umount(place.directory) == 0 && rmdir(place.directory) == 0);
+    arena_free(place.arena);
 }
