@@ -82,6 +82,15 @@ static void add_children(const struct join *join, struct pod_trace_line *line, s
     }
 }
 
+/* A step that is done once for each container has parts alone: the first stands for it, and for itself when it is the only. */
+static void lift_part(struct pod_trace_line *line)
+{
+    if (line->span == NULL && line->children.len > 0) {
+        line->span = &line->children.items[0];
+        line->children.len = line->children.len == 1 ? 0 : line->children.len;
+    }
+}
+
 static const char *not_applying(const struct pod_trace_chain *chain, enum trace_step step)
 {
     if (step >= TRACE_DEPLOYMENT_OBSERVED && step <= TRACE_DEPLOYMENT_STATUS && chain->replicaset_uid.n == 0) {
@@ -137,8 +146,9 @@ static struct pod_trace join_all(const struct join *join, struct arena *arena)
 
         line->step = (enum trace_step)step;
         line->span = choose(join, line->step);
-        line->skipped = line->span == NULL ? not_applying(join->chain, line->step) : NULL;
         add_children(join, line, arena);
+        lift_part(line);
+        line->skipped = line->span == NULL ? not_applying(join->chain, line->step) : NULL;
     }
     trace.failed = where_failed(&trace);
     return trace;

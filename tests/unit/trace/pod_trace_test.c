@@ -128,6 +128,27 @@ TEST("trace/pod_trace/skips the controllers of a pod that was made by itself, an
     arena_free(arena);
 }
 
+TEST("trace/pod_trace/lets the first container stand for a step that each has")
+{
+    struct arena *arena = arena_new();
+    struct trace_span_list spans = {0};
+    struct trace_span part = span_at(TRACE_CONTAINER_STARTED, 440);
+
+    part.child = STR("main");
+    *LIST_ADD(arena, &spans) = part;
+    struct pod_trace trace = pod_trace_join(&spans, &chain, arena);
+
+    CHECK_STR(trace.lines[TRACE_CONTAINER_STARTED].span->child, "main");
+    CHECK_INT(trace.lines[TRACE_CONTAINER_STARTED].children.len, 0);
+    part.child = STR("side");
+    part.start += ENV_MS;
+    *LIST_ADD(arena, &spans) = part;
+    trace = pod_trace_join(&spans, &chain, arena);
+    CHECK_STR(trace.lines[TRACE_CONTAINER_STARTED].span->child, "main");
+    CHECK_INT(trace.lines[TRACE_CONTAINER_STARTED].children.len, 2);
+    arena_free(arena);
+}
+
 TEST("trace/pod_trace/tells of a request that was refused")
 {
     struct arena *arena = arena_new();
