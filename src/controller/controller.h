@@ -21,8 +21,8 @@ struct controller {
     int workers; /* 0: 5 */
     enum trace_step observed; /* the step of seeing a new object, or a new generation of one; 0: none */
     bool serial; /* one worker, and no key is planned before the informers show what all earlier plans wrote */
-    /* Asks the server for what no informer shows, before the plan, which finds it in world->gathered. Parks. NULL: nothing
-     * to ask. */
+    /* Asks the server for what no informer shows, before the plan, which finds it in world->gathered. Parks.
+     * NULL: nothing to ask. */
     struct status *(*gather)(struct client *client, const struct world *world, struct str key, void **ret);
     /* Reads the world and writes a plan, without clock, I/O or parks. Fails only for what a later try can mend. */
     struct status *(*plan)(const struct world *world, struct str key, struct plan *plan);

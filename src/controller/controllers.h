@@ -13,6 +13,8 @@ extern const struct controller node_lifecycle_controller;
 extern const struct controller taint_eviction_controller;
 extern const struct controller pod_gc_controller;
 extern const struct controller namespace_controller;
+extern const struct controller endpointslice_controller;
+extern const struct controller endpoints_controller;
 
 /* All of them, in the order they are started. */
 extern const struct controller *const controllers_all[];
