@@ -158,7 +158,7 @@ static struct status *read_auth(struct arena *arena, const struct cri_v1_auth_co
     return NULL;
 }
 
-/* The 40th step of a pod, when it has to be pulled. */
+/* A part of the 40th step of a pod, when something has to be pulled. */
 static void trace_pull(struct arena *arena, const struct cri_v1_pull_image_request *request, int64_t start,
                        const struct image *image, const struct status *failure)
 {
@@ -169,6 +169,7 @@ static void trace_pull(struct arena *arena, const struct cri_v1_pull_image_reque
     if (config == NULL || config->metadata == NULL) {
         return; /* for nobody's pod */
     }
+    span.child = STR("pull");
     span.uid = config->metadata->uid;
     span.object = arena_printf(arena, "pods/%.*s/%.*s", STR_ARG(config->metadata->namespace),
                                STR_ARG(config->metadata->name));

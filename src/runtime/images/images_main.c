@@ -1,9 +1,12 @@
 #include "runtime/images/images_main.h"
 
+#include "base/env.h"
 #include "base/flags.h"
+#include "base/task.h"
 #include "net/event_loop.h"
 #include "runtime/images/image_import.h"
 #include "runtime/images/image_pull.h"
+#include "schema/image_reference.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TICK (200 * ENV_MS)
 
 struct images_options {
     struct str root, registries;
@@ -107,11 +112,46 @@ static struct status *remove_image(struct images_run *run, struct str reference)
     return image_store_remove(run->store, reference);
 }
 
+/* Tells how far the pull is, on a terminal; until it is cancelled. */
+struct ticker {
+    struct image_puller *puller;
+    struct str name;
+};
+
+static void run_ticker(void *arg)
+{
+    const struct ticker *ticker = arg;
+    bool has_printed = false;
+
+    while (isatty(STDERR_FILENO) && task_sleep(TICK)) {
+        struct pull_progress progress;
+
+        if (image_pull_progress(ticker->puller, ticker->name, &progress) && progress.bytes_total > 0) {
+            fprintf(stderr, "\r%.*s: %zu of %zu layers, %.1f of %.1f MB ", STR_ARG(ticker->name), progress.layers_done,
+                    progress.layers_total, (double)progress.bytes_done / 1e6, (double)progress.bytes_total / 1e6);
+            has_printed = true;
+        }
+    }
+    if (has_printed) {
+        fputc('\n', stderr);
+    }
+}
+
 static struct status *pull_image(struct images_run *run, struct str reference)
 {
     OWNED(image_unrefp) struct image *image = NULL;
+    struct image_reference parsed;
+    struct ticker ticker = {.puller = run->puller};
+    struct task_group group;
 
-    TRY(image_pull(run->puller, reference, NULL, &image));
+    task_group_init(&group);
+    TRY(image_reference_parse(run->arena, reference, &parsed));
+    ticker.name = image_reference_text(run->arena, &parsed);
+    task_group_spawn(&group, "progress", run_ticker, &ticker);
+    struct status *failure = image_pull(run->puller, reference, NULL, &image);
+
+    task_group_cancel(&group);
+    TRY(failure);
     printf("%.*s\n", STR_ARG(image->id));
     return NULL;
 }
