@@ -11,6 +11,7 @@
 const struct admission_plugin *const admission_plugins[] = {
     &namespace_lifecycle_plugin,
     &security_context_deny_plugin,
+    &limit_ranger_plugin,
     &service_account_plugin,
     &taint_nodes_by_condition_plugin,
     &priority_plugin,
@@ -19,6 +20,7 @@ const struct admission_plugin *const admission_plugins[] = {
     &storage_object_in_use_protection_plugin,
     &runtime_class_plugin,
     &default_ingress_class_plugin,
+    &resource_quota_plugin,
     NULL,
 };
 

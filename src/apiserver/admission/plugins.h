@@ -8,6 +8,7 @@ struct apiserver_options;
 struct core_v1_pod_spec;
 
 extern const struct admission_plugin namespace_lifecycle_plugin;
+extern const struct admission_plugin limit_ranger_plugin;
 extern const struct admission_plugin service_account_plugin;
 extern const struct admission_plugin taint_nodes_by_condition_plugin;
 extern const struct admission_plugin priority_plugin;
@@ -16,6 +17,7 @@ extern const struct admission_plugin default_storage_class_plugin;
 extern const struct admission_plugin storage_object_in_use_protection_plugin;
 extern const struct admission_plugin runtime_class_plugin;
 extern const struct admission_plugin default_ingress_class_plugin;
+extern const struct admission_plugin resource_quota_plugin;
 extern const struct admission_plugin security_context_deny_plugin;
 
 /* Adds the tolerations of DefaultTolerationSeconds that are missing. */
