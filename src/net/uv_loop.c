@@ -429,24 +429,6 @@ static void close_timer(uv_handle_t *handle, void *arg)
     }
 }
 
-void event_loop_free(struct env *env)
-{
-    struct uv_env *uv = self(env);
-
-    uv_walk(&uv->loop, close_timer, NULL);
-    uv_close((uv_handle_t *)&uv->remote_wake, NULL);
-    uv_run(&uv->loop, UV_RUN_DEFAULT);
-    if (uv_loop_close(&uv->loop) != 0) {
-        mem_die("an event loop was freed with watches left");
-    }
-    uv_mutex_destroy(&uv->remote_lock);
-    env_enter(NULL);
-    free(uv->remote.items);
-    free(uv->posts.items);
-    free(uv->polls);
-    free(uv);
-}
-
 /* Some of what is posted; the rest waits for the next turn. */
 static void run_posts(struct uv_env *uv)
 {
@@ -464,6 +446,49 @@ static void run_posts(struct uv_env *uv)
     }
 }
 
+static void turn(struct uv_env *uv)
+{
+    run_posts(uv);
+    if (!uv->stopped) {
+        uv_run(&uv->loop, uv->post_next < uv->posts.len ? UV_RUN_NOWAIT : UV_RUN_ONCE);
+    }
+}
+
+static void note_poll(uv_handle_t *handle, void *arg)
+{
+    *(bool *)arg |= handle->type == UV_POLL && uv_is_active(handle);
+}
+
+static bool watches_anything(struct uv_env *uv)
+{
+    bool found = false;
+
+    uv_walk(&uv->loop, note_poll, &found);
+    return found;
+}
+
+void event_loop_free(struct env *env)
+{
+    struct uv_env *uv = self(env);
+
+    uv->stopped = false;
+    while (watches_anything(uv)) { /* connections that linger: their timers end them within seconds */
+        turn(uv);
+    }
+    uv_walk(&uv->loop, close_timer, NULL);
+    uv_close((uv_handle_t *)&uv->remote_wake, NULL);
+    uv_run(&uv->loop, UV_RUN_DEFAULT);
+    if (uv_loop_close(&uv->loop) != 0) {
+        mem_die("an event loop was freed with watches left");
+    }
+    uv_mutex_destroy(&uv->remote_lock);
+    env_enter(NULL);
+    free(uv->remote.items);
+    free(uv->posts.items);
+    free(uv->polls);
+    free(uv);
+}
+
 void event_loop_run(struct env *env)
 {
     struct uv_env *uv = self(env);
@@ -471,10 +496,7 @@ void event_loop_run(struct env *env)
 
     uv->stopped = false;
     while (!uv->stopped) {
-        run_posts(uv);
-        if (!uv->stopped) {
-            uv_run(&uv->loop, uv->post_next < uv->posts.len ? UV_RUN_NOWAIT : UV_RUN_ONCE);
-        }
+        turn(uv);
     }
     env_enter(before);
 }

@@ -28,11 +28,12 @@ static void one_pod(void *arg)
     CHECK_STR(ran.stdout, "out\n");
     CHECK_STR(ran.stderr, "err\n");
     CHECK_INT(ran.exit_code, 7);
-    task_sleep(300 * ENV_MS);
-    struct str log = node_log(node, node_status(node, container));
+    struct str log = node_wait_log(node, container, STR("stdout F 1\n"));
 
-    CHECK(str_contains(log, STR("stdout F hello pod-1 yes\nstderr F oops\nstdout F pod-1\n")));
-    CHECK(str_contains(log, arena_printf(node->arena, "stdout F %.*s/32\nstdout F 1\n", STR_ARG(status->network->ip))));
+    CHECK(str_contains(log, STR("stdout F hello pod-1 yes\n")));
+    CHECK(str_contains(log, STR("stderr F oops\n")));
+    CHECK(str_contains(log, arena_printf(node->arena, "stdout F pod-1\nstdout F %.*s/32\nstdout F 1\n",
+                                         STR_ARG(status->network->ip))));
     struct cri_v1_stop_container_request stop = {.container_id = container, .timeout = 1};
     struct cri_v1_stop_container_response stopped = {0};
 

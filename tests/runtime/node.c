@@ -280,6 +280,24 @@ struct cri_v1_exec_sync_response node_exec(struct node *node, struct str contain
     return answer;
 }
 
+struct str node_wait_log(struct node *node, struct str container, struct str text)
+{
+    struct cri_v1_container_status *status = node_status(node, container);
+    int64_t deadline = env_mono() + 20 * ENV_SECOND;
+
+    for (;;) {
+        struct str log = node_log(node, status);
+
+        if (str_contains(log, text)) {
+            return log;
+        }
+        if (env_mono() > deadline) {
+            test_fail(__FILE__, __LINE__, "the log never says \"%.*s\":\n%.*s", STR_ARG(text), STR_ARG(log));
+        }
+        task_sleep(10 * ENV_MS);
+    }
+}
+
 struct str node_log(struct node *node, const struct cri_v1_container_status *status)
 {
     OWNED(buf_done) struct buf bare = {0};

@@ -44,6 +44,8 @@ struct cri_v1_pod_sandbox_status *node_pod_status(struct node *node, struct str 
 struct cri_v1_exec_sync_response node_exec(struct node *node, struct str container, const char *script);
 /* The log without times: "stdout F text\n". */
 struct str node_log(struct node *node, const struct cri_v1_container_status *status);
+/* Waits until the log has the text. */
+struct str node_wait_log(struct node *node, struct str container, struct str text);
 void node_remove_pod(struct node *node, struct str pod);
 
 #endif
