@@ -39,7 +39,7 @@ struct kubelet {
     struct pleg *pleg;
     struct node_agent *node;
     struct eviction_manager *evictions;
-    struct garbage_collector *garbage;
+    struct image_collector *image_collector;
     struct housekeeping *housekeeping;
     struct informer *services; /* NULL without a client */
     struct backoff crash_backoff;

@@ -1,4 +1,4 @@
-/* Which images and dead containers may go. Pure; garbage_collector.c carries it out. */
+/* Which images and dead containers may go. Pure; image_collector.c carries it out. */
 #ifndef KUBELET_GARBAGE_H
 #define KUBELET_GARBAGE_H
 

@@ -4,8 +4,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "kubelet/context.h"
+#include "kubelet/eviction_manager.h"
+#include "kubelet/image_collector.h"
 #include "kubelet/housekeeping.h"
 #include "kubelet/image_manager.h"
+#include "kubelet/log_rotation.h"
 #include "kubelet/node_agent.h"
 #include "kubelet/node_status.h"
 #include "kubelet/object_cache.h"
@@ -48,6 +51,8 @@ void kubelet_options_default(struct kubelet_options *options)
         .image_gc_low = 80,
         .image_minimum_age = 120 * ENV_SECOND,
         .node_status_max_images = 50,
+        .log_max_bytes = 10 << 20,
+        .log_max_files = 5,
         .eviction_pressure_transition = 300 * ENV_SECOND,
     };
 }
@@ -132,6 +137,8 @@ static void make_parts(struct kubelet *kubelet)
     kubelet->source = pod_source_new(kubelet);
     kubelet->pleg = pleg_new(kubelet);
     kubelet->node = node_agent_new(kubelet);
+    kubelet->image_collector = image_collector_new(kubelet);
+    kubelet->evictions = eviction_manager_new(kubelet);
 }
 
 struct status *kubelet_start(struct kubelet *kubelet)
@@ -149,6 +156,9 @@ struct status *kubelet_start(struct kubelet *kubelet)
     }
     pleg_start(kubelet->pleg);
     housekeeping_start(kubelet->housekeeping);
+    image_collector_start(kubelet->image_collector);
+    eviction_manager_start(kubelet->evictions);
+    log_rotation_start(kubelet);
     pod_source_start(kubelet->source);
     return NULL;
 }
@@ -176,6 +186,8 @@ void kubelet_free(struct kubelet *kubelet)
     image_manager_free(kubelet->images);
     token_manager_free(kubelet->tokens);
     pleg_free(kubelet->pleg);
+    image_collector_free(kubelet->image_collector);
+    eviction_manager_free(kubelet->evictions);
     housekeeping_free(kubelet->housekeeping);
     if (kubelet->recorder != NULL) {
         event_recorder_free(kubelet->recorder);

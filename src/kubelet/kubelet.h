@@ -50,6 +50,7 @@ struct kubelet_options {
     int64_t file_check_frequency;
     int64_t image_gc_high, image_gc_low, image_minimum_age;
     int64_t node_status_max_images;
+    int64_t log_max_bytes, log_max_files; /* of a container; bytes 0: no rotation */
     struct quantity_map system_reserved, kube_reserved;
     struct eviction_thresholds eviction; /* empty: stock's */
     int64_t eviction_pressure_transition, eviction_max_pod_grace_seconds;

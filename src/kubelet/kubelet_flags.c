@@ -71,7 +71,7 @@ static const struct flag flags[] = {
     OPTION(STRING, healthz_address, "healthz-bind-address", "address of the plain /healthz server"),
     OPTION(INT, healthz_port, "healthz-port", "its port; 0: none"),
     OPTION(STRING, log_max_size, "container-log-max-size", "size at which a container's log is rotated"),
-    OPTION(INT, log_max_files, "container-log-max-files", "how many files of a log are kept"),
+    OPTION(INT, options.log_max_files, "container-log-max-files", "how many files of a log are kept"),
     FLAG(INT, struct kubelet_settings, verbosity, "v", 'v', "log level; 4 and more shows what is done"),
     OPTION(BOOL, wants_version, "version", "print the version"),
     FLAG_IGNORE("allowed-unsafe-sysctls"),
@@ -248,7 +248,6 @@ static void defaults(struct kubelet_settings *settings)
         .healthz_address = STR("127.0.0.1"),
         .healthz_port = 10248,
         .log_max_size = STR("10Mi"),
-        .log_max_files = 5,
     };
     kubelet_options_default(&settings->options);
 }
@@ -330,8 +329,14 @@ static struct status *understand(struct kubelet_settings *settings, struct arena
     struct kubelet_options *options = &settings->options;
     struct eviction_texts texts = {&settings->eviction_hard, &settings->eviction_soft, &settings->eviction_soft_grace,
                                    &settings->eviction_minimum_reclaim};
+    struct quantity log_size;
     struct str rest;
 
+    TRY(quantity_parse(arena, settings->log_max_size, &log_size));
+    options->log_max_bytes = quantity_value(log_size);
+    if (options->log_max_files < 2) {
+        return status_new(STATUS_BAD_REQUEST, "--container-log-max-files must be at least 2");
+    }
     TRY(read_labels(arena, &settings->node_labels, &options->node_labels));
     TRY(read_taints(arena, &settings->taints, options));
     TRY(read_amounts(arena, &settings->system_reserved, &options->system_reserved));

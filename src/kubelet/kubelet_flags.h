@@ -16,7 +16,6 @@ struct kubelet_settings {
     struct str healthz_address;
     int64_t healthz_port;
     struct str log_max_size;
-    int64_t log_max_files;
     int64_t verbosity;
     bool wants_help, wants_version;
     /* As text, before kubelet_settings_read() has understood it. */

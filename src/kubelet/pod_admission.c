@@ -1,10 +1,13 @@
 #include "kubelet/pod_admission.h"
 
 #include "kubelet/amounts.h"
+#include "kubelet/eviction_manager.h"
 #include "kubelet/node_agent.h"
 #include "kubelet/pod_workers.h"
 #include "schema/map_of.h"
 #include "schema/selector.h"
+
+#include <string.h>
 
 static int64_t amount(const struct quantity_map *map, struct str resource)
 {
@@ -206,9 +209,30 @@ static bool taints_are_tolerated(const struct pod_admission_facts *facts)
     return true;
 }
 
+/* A node in need takes no pods that would be evicted first. */
+static bool has_no_pressure(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret)
+{
+    static const char *const names[] = {"MemoryPressure", "DiskPressure", "PIDPressure"};
+    bool only_memory = !facts->pressure[EVICTION_DISK_PRESSURE] && !facts->pressure[EVICTION_PID_PRESSURE];
+    struct str list = STR("");
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (facts->pressure[i]) {
+            list = arena_printf(arena, "%.*s%s%s", STR_ARG(list), list.n > 0 ? " " : "", names[i]);
+        }
+    }
+    if (list.n == 0 || pod_is_critical(facts->pod) ||
+        (only_memory && pod_qos(facts->pod) != QOS_BEST_EFFORT)) {
+        return true;
+    }
+    *ret = (struct pod_rejection){STR("Evicted"),
+                                  arena_printf(arena, "The node had condition: [%.*s]. ", STR_ARG(list))};
+    return false;
+}
+
 bool pod_admission_decide(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret)
 {
-    if (!fits(arena, facts, ret)) {
+    if (!has_no_pressure(arena, facts, ret) || !fits(arena, facts, ret)) {
         return false;
     }
     if (facts->node != NULL && !node_is_wanted(arena, facts)) {
@@ -234,6 +258,7 @@ bool pod_admission_check(struct kubelet *kubelet, const struct core_v1_pod *pod,
         .node_name = kubelet->node_name,
     };
 
+    memcpy(facts.pressure, eviction_manager_pressure(kubelet->evictions), sizeof(facts.pressure));
     LIST_EACH (other, &pods) {
         if (!str_eq((*other)->pod->metadata.uid, pod->metadata.uid)) {
             *LIST_ADD(arena, &facts.others) = (*other)->pod;

@@ -18,6 +18,7 @@ struct pod_admission_facts {
     const struct quantity_map *allocatable;
     const struct core_v1_node *node; /* NULL: not known, so labels and taints are not looked at */
     struct str node_name;
+    bool pressure[3]; /* by enum eviction_pressure */
 };
 
 /* Pure. False with the rejection. */

@@ -42,14 +42,20 @@ static struct status *empty_dir(struct making *making, const struct core_v1_empt
     struct host_stat stat;
 
     TRY(host_stat(host, making->directory, true, &stat));
-    if (stat.type == HOST_NONE) {
+    bool is_new = stat.type == HOST_NONE;
+
+    if (is_new) {
         TRY(host_make_directory(host, making->directory, 0777));
     }
     if (str_is(source->medium, "Memory")) {
         TRY(host_mount_tmpfs(host, making->directory, size)); /* a reboot may have taken it away */
-        TRY(host_set_mode(host, making->directory, 0777));
+        TRY(host_stat(host, making->directory, true, &stat));
+        is_new = is_new || (stat.mode & 01000) != 0; /* as the kernel makes them */
+        if (is_new) {
+            TRY(host_set_mode(host, making->directory, 0777));
+        }
     }
-    return group >= 0 && stat.type == HOST_NONE ? host_set_group(host, making->directory, group, false) : NULL;
+    return group >= 0 && is_new ? host_set_group(host, making->directory, group, false) : NULL;
 }
 
 static struct status *add_secret(struct making *making, struct volume_files *files, struct str name,
