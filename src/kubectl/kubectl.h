@@ -95,6 +95,7 @@ struct command {
 };
 
 extern const struct command command_api_resources, command_api_versions, command_apply, command_create,
-    command_delete, command_get, command_logs, command_run, command_scale, command_version, command_wait;
+    command_delete, command_describe, command_get, command_logs, command_run, command_scale, command_version,
+    command_wait;
 
 #endif

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_api_resources, &command_api_versions, &command_apply, &command_create, &command_delete, &command_get,
-    &command_logs, &command_run, &command_scale, &command_version, &command_wait, NULL,
+    &command_api_resources, &command_api_versions, &command_apply, &command_create, &command_delete,
+    &command_describe, &command_get, &command_logs, &command_run, &command_scale, &command_version, &command_wait,
+    NULL,
 };
 
 #define GLOBAL(type, member, name, shorthand, help) FLAG(type, struct global_flags, member, name, shorthand, help)
