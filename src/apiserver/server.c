@@ -1,5 +1,6 @@
 #include "apiserver/server.h"
 
+#include "apiserver/authz/webhook.h"
 #include "apiserver/health.h"
 #include "apiserver/registry/storage.h"
 #include "base/env.h"
@@ -131,6 +132,9 @@ static struct status *open_all(struct apiserver *server)
     if (policy.p != NULL) {
         TRY(abac_parse(policy, server->options->authorization_policy_file, &server->abac));
     }
+    if (server->options->authorization_webhook_config_file.n != 0) {
+        TRY(webhook_open(server->options, &server->webhook));
+    }
     open_caches(server);
     health_open(server);
     for (size_t i = 0; apiserver_extensions[i] != NULL; i++) {
@@ -221,6 +225,7 @@ static struct store *release(struct apiserver *server)
     authn_file_free(server->tokens);
     authn_file_free(server->passwords);
     abac_free(server->abac);
+    webhook_free(server->webhook);
     crypto_key_free(server->sign_key);
     for (size_t i = 0; i < server->verify_key_count; i++) {
         crypto_key_free(server->verify_keys[i]);

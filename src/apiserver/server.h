@@ -12,6 +12,7 @@
 
 struct openapi;
 struct tls_context;
+struct webhook;
 
 struct apiserver {
     const struct apiserver_options *options;
@@ -27,6 +28,7 @@ struct apiserver {
     struct crypto_key *sign_key; /* NULL: no tokens are made */
     /* authorization */
     struct abac *abac;
+    struct webhook *webhook; /* NULL: none is asked */
     /* kubelets */
     struct tls_context *kubelet_tls;
     struct task_lock service_lock; /* one allocation of addresses and ports at a time */

@@ -1,6 +1,7 @@
 #include "apiserver/admission/admission.h"
 
 #include "apiserver/admission/plugins.h"
+#include "apiserver/authz/escalation.h"
 #include "apiserver/errors.h"
 #include "apiserver/resource.h"
 #include "apiserver/server.h"
@@ -52,6 +53,10 @@ struct status *admission_run(struct admission_request *admission, enum admission
 {
     const struct apiserver_options *options = admission->request->server->options;
 
+    /* no plugin, so that no flag can turn it off */
+    if (phase == ADMIT_MUTATE) {
+        TRY(escalation_check(admission));
+    }
     for (size_t i = 0; admission_plugins[i] != NULL; i++) {
         const struct admission_plugin *plugin = admission_plugins[i];
         struct status *(*ask)(struct admission_request *) = phase == ADMIT_MUTATE ? plugin->mutate : plugin->validate;

@@ -1,6 +1,7 @@
 #include "apiserver/authz/authorize.h"
 
 #include "apiserver/authz/node.h"
+#include "apiserver/authz/webhook.h"
 #include "apiserver/server.h"
 
 static const void *first_of(const struct watch_snapshot *snapshot, struct str key)
@@ -143,6 +144,8 @@ static struct status *ask(struct apiserver *server, struct str mode, const struc
         ret->reason = STR("Everything is forbidden.");
     } else if (str_is(mode, "ABAC") && server->abac != NULL) {
         *ret = abac_decide(server->abac, attributes);
+    } else if (str_is(mode, "Webhook") && server->webhook != NULL) {
+        *ret = webhook_decide(server->webhook, attributes, arena);
     } else if (str_is(mode, "Node")) {
         return node_decide(server, attributes, arena, ret);
     } else if (str_is(mode, "RBAC")) {

@@ -156,7 +156,8 @@ static struct status *serve_index(struct request *request)
                    STR_ARG(place), STR_ARG(place), STR_ARG(document->hash));
     }
     buf_add_str(&body, STR("}}\n"));
-    return respond_bytes(request, 200, STR("application/json"), buf_str(&body));
+    /* stock says nothing of its type, and Go guesses this */
+    return respond_text(request, 200, buf_str(&body));
 }
 
 static struct status *redirect(struct request *request, const struct document *document)
