@@ -173,7 +173,7 @@ bool name_is_qualified(struct str value, struct name_errors *errors)
     if (name.n == 0) {
         good = fail(errors, STR("name part must be non-empty"));
     } else if (name.n > 63) {
-        good = fail(errors, STR("name part must be no more than 63 characters"));
+        good = fail(errors, STR("name part must be no more than 63 bytes"));
     }
     return CHECK_THAT(is_key_name(name), "name part " KEY_ERROR) && good;
 }
@@ -186,7 +186,7 @@ bool name_is_prefixed_label_key(struct str value, struct name_errors *errors)
 
 bool name_is_label_value(struct str value, struct name_errors *errors)
 {
-    bool good = CHECK_THAT(value.n <= 63, "must be no more than 63 characters");
+    bool good = CHECK_THAT(value.n <= 63, "must be no more than 63 bytes");
 
     return CHECK_THAT(value.n == 0 || is_key_name(value),
                       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "

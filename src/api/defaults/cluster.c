@@ -93,7 +93,8 @@ static void fill_session_affinity(struct arena *arena, struct core_v1_service_sp
 void fill_service_spec(struct arena *arena, void *object)
 {
     struct core_v1_service_spec *spec = object;
-    bool is_balanced = str_is(spec->type, "LoadBalancer"), has_node_ports = is_balanced || str_is(spec->type, "NodePort");
+    bool is_balanced = str_is(spec->type, "LoadBalancer"),
+         has_node_ports = is_balanced || str_is(spec->type, "NodePort");
 
     fill_session_affinity(arena, spec);
     LIST_EACH(port, &spec->ports) {

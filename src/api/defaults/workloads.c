@@ -32,9 +32,14 @@ void fill_stateful_set_update_strategy(struct arena *arena, void *object)
 {
     struct apps_v1_stateful_set_update_strategy *strategy = object;
 
-    if (str_is(strategy->type, "RollingUpdate") && strategy->rolling_update == NULL) {
+    if (!str_is(strategy->type, "RollingUpdate")) {
+        return;
+    }
+    if (strategy->rolling_update == NULL) {
         strategy->rolling_update = ARENA_NEW(arena, struct apps_v1_rolling_update_stateful_set_strategy);
     }
+    FILL_POINTER(arena, strategy->rolling_update->partition, 0);
+    FILL_POINTER(arena, strategy->rolling_update->max_unavailable, ((struct int_or_string){.number = 1}));
 }
 
 void fill_stateful_set_spec(struct arena *arena, void *object)

@@ -95,6 +95,9 @@ static struct status *prepare(struct change_op *op, struct object *object, const
     int64_t start = env_wall();
 
     object_meta_update(object, old);
+    if (object->metadata.resource_version.n == 0 || str_is(object->metadata.resource_version, "0")) {
+        object->metadata.resource_version = old->metadata.resource_version; /* whichever is the newest */
+    }
     if (op->subresource.n != 0) {
         keep_all_but_status(resource, object, old, op->subresource);
         if (strategy->update_subresource != NULL) {
