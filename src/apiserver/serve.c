@@ -90,16 +90,21 @@ static struct status *serve_verb(struct request *request)
     unsigned verb = verb_of(request->info.verb);
     unsigned allowed = request->subresource != NULL ? request->subresource->verbs : kind->verbs;
 
-    if (verb == 0 || (allowed & verb) == 0) {
+    if (verb == 0 || (allowed & verb) == 0 || str_is(request->exchange->method, "HEAD")) {
         return error_method_not_allowed();
     }
     /* a collection has no name, an object has one */
-    bool names = request->info.name.n != 0 && request->exchange->path.n != 0;
+    bool names = request->info.name.n != 0;
 
-    if (verb == VERB_CREATE && names && request->subresource == NULL) {
+    bool everywhere = kind->namespaced && request->info.namespace.n == 0; /* all namespaces: for reading only */
+
+    if (verb == VERB_CREATE && ((names && request->subresource == NULL) || everywhere)) {
         return error_method_not_allowed();
     }
     if ((verb == VERB_UPDATE || verb == VERB_PATCH) && !names) {
+        return error_method_not_allowed();
+    }
+    if (verb == VERB_DELETECOLLECTION && everywhere) {
         return error_method_not_allowed();
     }
     for (size_t i = 0; i < COUNT_OF(verbs); i++) {
@@ -121,7 +126,10 @@ static struct status *serve_resource(struct request *request)
     }
     const struct kind *kind = request->resource->kind;
 
-    /* objects of a namespaced kind are created, and have their names, in a namespace */
+    if (str_is(info->name, "..") || str_is(info->name, ".")) {
+        return error_bad_request("Name parameter invalid: \"%.*s\": may not be '%.*s'", STR_ARG(info->name),
+                                 STR_ARG(info->name));
+    }
     if (info->rest.n != 0 && info->subresource.n == 0) {
         return error_no_such_resource();
     }

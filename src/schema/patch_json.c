@@ -143,7 +143,8 @@ static struct status *replace(struct arena *arena, struct value **document, stru
         *document = value;
         return NULL;
     }
-    if (child(place.container, place.key) == NULL) {
+    /* as in stock, what an object doesn't have is replaced all the same */
+    if (child(place.container, place.key) == NULL && !value_is(place.container, VALUE_OBJECT)) {
         return REFUSED("replace operation does not apply: doc is missing key: %.*s: missing value", path);
     }
     if (value_is(place.container, VALUE_ARRAY)) {

@@ -77,6 +77,9 @@ static struct status *make_applied(struct change_op *op, const struct object *cu
     TRY(decode_json(request, arena_str(request->arena, buf_str(&text)), kind, apply->options->field_validation, &object));
     rules_default(request->arena, kind, object);
     TRY(object_meta_set_namespace(kind, object, request->info.namespace));
+    if (((struct object *)object)->metadata.name.n == 0) {
+        ((struct object *)object)->metadata.name = op->name;
+    }
     TRY(object_meta_check_name(object, op->name));
     *ret = object;
     return NULL;

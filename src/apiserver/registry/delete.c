@@ -155,8 +155,7 @@ struct status *registry_delete(struct request *request)
     TRY(decode_read_body(request, &body));
     TRY(registry_delete_options(request, body, &op.options));
     TRY(registry_remove(&op));
-    bool cascades = (op.options.orphan_dependents != NULL && !*op.options.orphan_dependents) ||
-                    str_is(op.options.propagation_policy, "Foreground");
+    bool cascades = op.options.orphan_dependents != NULL && !*op.options.orphan_dependents;
     int code = !op.is_gone && cascades ? 202 : 200;
 
     if (op.is_gone && (request->resource->strategy->flags & STRATEGY_RETURNS_DELETED) == 0) {

@@ -11,7 +11,8 @@ struct status *object_meta_set_namespace(const struct kind *kind, struct object 
     struct meta_v1_object_meta *meta = &object->metadata;
 
     if (!kind->namespaced) {
-        namespace = (struct str){0};
+        meta->namespace = (struct str){0};
+        return NULL;
     }
     if (meta->namespace.n != 0 && !str_eq(meta->namespace, namespace)) {
         return error_bad_request("the namespace of the provided object does not match the namespace sent on the request");

@@ -37,7 +37,7 @@ static struct status *check_version(struct change_op *op, const struct kept *kep
 
         if (status != NULL) {
             status_free(status);
-            return error_conflict(kind->group, kind->plural, op->name, OPTIMISTIC_LOCK_MESSAGE);
+            return status_new(STATUS_UNKNOWN, "strconv.ParseUint: parsing \"%.*s\": invalid syntax", STR_ARG(version));
         }
     }
     *ret_is_fixed = wanted != 0 && !(op->keeps_version && wanted == kept->revision);
@@ -58,8 +58,8 @@ static struct status *check_uid(struct change_op *op, const struct kept *kept, c
     const struct kind *kind = op->resource->kind;
     struct str uid = object->metadata.uid, own = kept->object->metadata.uid;
 
-    if (uid.n == 0 || str_eq(uid, own)) {
-        return NULL;
+    if (uid.n == 0 || str_eq(uid, own) || op->keeps_version || op->applies) {
+        return NULL; /* patches are told by validation */
     }
     struct str key = resource_key(op->request->arena, op->resource, op->namespace, op->name);
 
