@@ -55,7 +55,7 @@ static struct status *read_file(struct process *process, struct str path, const 
     }
     struct status *status = file_read(process->arena, arena_cstr(process->arena, path), FILE_BYTES_MAX, ret);
 
-    return status == NULL ? NULL : status_while(status, "--%s: ", flag);
+    return status == NULL ? NULL : status_while(status, "--%s", flag);
 }
 
 static struct status *open_tls(struct process *process)

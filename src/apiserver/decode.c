@@ -99,7 +99,7 @@ static struct status *read_type(struct arena *arena, struct str text, struct str
     }
     status = json_finish(&in);
     if (status != NULL) {
-        return status_while(status, "couldn't get version/kind; json parse error: ");
+        return status_while(status, "couldn't get version/kind; json parse error");
     }
     if (first != JSON_OBJECT && first != JSON_NULL) {
         return error_bad_request("couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go value "

@@ -110,7 +110,7 @@ static struct status *version(struct request *request)
     OWNED(buf_done) struct buf json = {0};
     OWNED(buf_done) struct buf text = {0};
 
-    if (!str_is(request->exchange->method, "GET") && !str_is(request->exchange->method, "HEAD")) {
+    if (!str_is(request->exchange->method, "GET")) {
         return error_method_not_allowed();
     }
     TRY(negotiate_accept(request_header(request, "accept"), NEGOTIATE_JSON_ONLY, &request->accepted));

@@ -243,17 +243,18 @@ struct status *query_write_options(struct arena *arena, struct str query, enum w
 struct status *query_delete_options_check(const struct delete_options *options, const struct str *dry_run_values,
                                           size_t dry_run_count)
 {
-    static const char *const policies[] = {"Background", "Foreground", "Orphan"};
+    static const char *const policies[] = {"Foreground", "Background", "Orphan"};
     struct status *errors = error_invalid_start();
     struct str policy = options->propagation_policy;
 
     if (policy.n != 0 && options->orphan_dependents != NULL) {
-        error_invalid_value(errors, STR("propagationPolicy"), STR("\"\""),
+        error_invalid_value(errors, STR("propagationPolicy"),
+                            arena_printf(errors->arena, "\"%.*s\"", STR_ARG(policy)),
                             "orphanDependents and deletionPropagation cannot be both set");
     }
     if (policy.n != 0 && !str_is(policy, policies[0]) && !str_is(policy, policies[1]) && !str_is(policy, policies[2])) {
         status_add_cause(errors, STR("FieldValueNotSupported"), STR("propagationPolicy"),
-                         "Unsupported value: \"%.*s\": supported values: \"Background\", \"Foreground\", \"Orphan\", "
+                         "Unsupported value: \"%.*s\": supported values: \"Foreground\", \"Background\", \"Orphan\", "
                          "\"nil\"",
                          STR_ARG(policy));
     }

@@ -1,5 +1,6 @@
 #include "apiserver/server.h"
 
+#include "api/core_v1.h"
 #include "apiserver/authn/authenticate.h"
 #include "apiserver/authz/authorize.h"
 #include "apiserver/errors.h"
@@ -141,6 +142,11 @@ static struct status *serve_resource(struct request *request)
         if (request->subresource == NULL) {
             return error_no_such_resource();
         }
+    }
+    if (kind == &core_v1_endpoints_kind) {
+        request_warn(request, "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    } else if (kind == &core_v1_component_status_kind) {
+        request_warn(request, "v1 ComponentStatus is deprecated in v1.19+");
     }
     request_handler *handler =
         request->subresource != NULL ? subresource_handler(request) : computed_handler(request);

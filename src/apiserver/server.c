@@ -34,7 +34,7 @@ static struct status *read_option(struct apiserver *server, struct str path, con
     }
     struct status *status = file_read(server->arena, arena_cstr(server->arena, path), FILE_BYTES_MAX, ret);
 
-    return status == NULL ? NULL : status_while(status, "--%s: ", flag);
+    return status == NULL ? NULL : status_while(status, "--%s", flag);
 }
 
 static struct status *open_authentication(struct apiserver *server)
@@ -174,7 +174,7 @@ struct status *apiserver_bootstrap(struct apiserver *server)
             struct status *status = extension->bootstrap(server);
 
             if (status != NULL) {
-                return status_while(status, "%s: ", extension->name);
+                return status_while(status, "%s", extension->name);
             }
         }
     }

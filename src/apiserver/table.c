@@ -60,11 +60,12 @@ struct status *table_writer_begin(struct table_writer *table, struct request *re
     json_add_string(out, table_api_version(request));
     buf_add_str(out, STR(",\"metadata\":"));
     json_encode(&meta_v1_list_meta_type, meta, out);
-    buf_add_str(out, STR(",\"columnDefinitions\":["));
+    buf_add_str(out, has_columns ? STR(",\"columnDefinitions\":[") : STR(",\"columnDefinitions\":null"));
     if (has_columns) {
         add_columns(kind, out);
+        buf_add_char(out, ']');
     }
-    buf_add_str(out, STR("],\"rows\":["));
+    buf_add_str(out, STR(",\"rows\":["));
     return NULL;
 }
 

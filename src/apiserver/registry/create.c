@@ -145,6 +145,7 @@ struct status *registry_create(struct request *request)
 
     rules_default(request->arena, resource->kind, object);
     TRY(object_meta_set_namespace(resource->kind, object, request->info.namespace));
+    object_meta_dedupe_owners(request, object);
     struct managed_write managed = {.arena = request->arena,
                                     .kind = resource->kind,
                                     .manager = request_field_manager(request, options.field_manager)};

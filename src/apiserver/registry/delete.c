@@ -1,3 +1,5 @@
+#include "api/batch_v1.h"
+#include "api/core_v1.h"
 #include "apiserver/admission/admission.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
@@ -45,9 +47,15 @@ struct status *registry_delete_options(struct request *request, struct str body,
 
 static struct status *check_preconditions(const struct delete_op *op, const struct object *object)
 {
-    const struct kind *kind = op->resource->kind;
+    const struct kind *kind = op->resource->stored;
     const struct meta_v1_object_meta *meta = &object->metadata;
+    bool is_namespace = kind == &core_v1_namespace_kind;
 
+    if (is_namespace && op->options.has_uid && !str_eq(op->options.uid, meta->uid)) {
+        return error_conflict(kind->group, kind->plural, meta->name,
+                              "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+                              STR_ARG(op->options.uid), STR_ARG(meta->uid));
+    }
     if (op->options.has_uid && !str_eq(op->options.uid, meta->uid)) {
         return error_conflict(kind->group, kind->kind, meta->name,
                               "the UID in the precondition (%.*s) does not match the UID in record (%.*s). The object "
@@ -86,14 +94,18 @@ static struct status *carry_out(struct delete_op *op, const struct kept *kept, s
     struct store_object written = {0};
 
     op->object = object;
-    op->is_gone = verdict == GRACE_DELETE_NOW;
+    op->is_gone = verdict == GRACE_DELETE_NOW || verdict == GRACE_LAST_UPDATE;
     if (op->options.dry_run || verdict == GRACE_ALREADY) {
         return NULL;
     }
-    if (verdict == GRACE_UPDATE) {
+    int64_t revision = kept->revision;
+
+    if (verdict != GRACE_DELETE_NOW) {
         TRY(storage_update(store, op->resource, request->arena, kept, object, &written));
-    } else {
-        struct kept gone = {.object = object, .revision = kept->revision};
+        revision = written.mod_revision;
+    }
+    if (op->is_gone) {
+        struct kept gone = {.object = object, .revision = revision};
 
         TRY(storage_delete(store, op->resource, request->arena, &gone, &written));
         if (op->resource->strategy->finish != NULL) {
@@ -144,6 +156,16 @@ static struct status *respond_success(struct request *request, int code, const s
     return respond_plain(request, code, &meta_v1_status_kind, status);
 }
 
+static void warn_of_orphans(struct request *request, const struct delete_options *options)
+{
+    if (request->resource->kind == &batch_v1_job_kind && options->propagation_policy.n == 0 &&
+        options->orphan_dependents == NULL) {
+        request_warn(request, "child pods are preserved by default when jobs are deleted; set "
+                              "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress "
+                              "this warning");
+    }
+}
+
 struct status *registry_delete(struct request *request)
 {
     struct delete_op op = {.request = request,
@@ -154,6 +176,7 @@ struct status *registry_delete(struct request *request)
 
     TRY(decode_read_body(request, &body));
     TRY(registry_delete_options(request, body, &op.options));
+    warn_of_orphans(request, &op.options);
     TRY(registry_remove(&op));
     bool cascades = op.options.orphan_dependents != NULL && !*op.options.orphan_dependents;
     int code = !op.is_gone && cascades ? 202 : 200;

@@ -180,5 +180,5 @@ enum grace_verdict grace_decide(struct arena *arena, const struct resource *reso
         }
         return GRACE_UPDATE;
     }
-    return held || *meta->deletion_grace_period_seconds > 0 ? GRACE_UPDATE : GRACE_DELETE_NOW;
+    return held || *meta->deletion_grace_period_seconds > 0 ? GRACE_UPDATE : GRACE_LAST_UPDATE;
 }

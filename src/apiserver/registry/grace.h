@@ -9,6 +9,7 @@
 enum grace_verdict {
     GRACE_DELETE_NOW, /* nothing holds the object */
     GRACE_UPDATE,     /* the object has been marked as being deleted and is to be stored so */
+    GRACE_LAST_UPDATE, /* so marked it is stored, for those who watch, and then deleted */
     GRACE_ALREADY,    /* it is being deleted, and this request changes nothing */
 };
 

@@ -19,15 +19,32 @@ void persistent_volume_create(struct request *request, void *object)
     *volume->status.last_phase_transition_time = timestamp_now();
 }
 
+/* The older field for a claim's source and the newer one say the same. */
+static void take_data_source(struct arena *arena, struct core_v1_persistent_volume_claim_spec *spec)
+{
+    if (spec->data_source != NULL && spec->data_source_ref == NULL) {
+        spec->data_source_ref = ARENA_NEW(arena, struct core_v1_typed_object_reference);
+        spec->data_source_ref->api_group = spec->data_source->api_group;
+        spec->data_source_ref->kind = spec->data_source->kind;
+        spec->data_source_ref->name = spec->data_source->name;
+    } else if (spec->data_source == NULL && spec->data_source_ref != NULL && spec->data_source_ref->namespace == NULL) {
+        spec->data_source = ARENA_NEW(arena, struct core_v1_typed_local_object_reference);
+        spec->data_source->api_group = spec->data_source_ref->api_group;
+        spec->data_source->kind = spec->data_source_ref->kind;
+        spec->data_source->name = spec->data_source_ref->name;
+    }
+}
+
 void persistent_volume_claim_create(struct request *request, void *object)
 {
     struct core_v1_persistent_volume_claim *claim = object;
 
     claim->status.phase = CORE_V1_CLAIM_PENDING;
+    take_data_source(request->arena, &claim->spec);
 }
 
 /* stringData is for writing only: it goes into data. */
-static void fold_string_data(struct arena *arena, struct core_v1_secret *secret)
+void secret_fold(struct arena *arena, struct core_v1_secret *secret)
 {
     if (secret->string_data.len == 0) {
         return;
@@ -39,17 +56,11 @@ static void fold_string_data(struct arena *arena, struct core_v1_secret *secret)
     secret->string_data = (struct str_map){0};
 }
 
-void secret_create(struct request *request, void *object)
-{
-    fold_string_data(request->arena, object);
-}
-
 void secret_update(struct request *request, void *object, const void *old)
 {
     struct core_v1_secret *secret = object;
     const struct core_v1_secret *before = old;
 
-    fold_string_data(request->arena, secret);
     if (secret->type.n == 0) {
         secret->type = before->type;
     }
@@ -111,7 +122,12 @@ static void generate_selector(struct arena *arena, struct batch_v1_job *job)
 
 void job_create(struct request *request, void *object)
 {
-    generate_selector(request->arena, object);
+    struct batch_v1_job *job = object;
+
+    generate_selector(request->arena, job);
+    if (job->metadata.labels.len == 0) {
+        job->metadata.labels = job->spec.template.metadata.labels; /* a default that stock applies after this */
+    }
 }
 
 void job_update(struct request *request, void *object, const void *old)

@@ -4,6 +4,8 @@
 
 #include "apiserver/registry/strategy.h"
 
+struct core_v1_secret;
+
 void pod_create(struct request *request, void *object);
 void pod_update(struct request *request, void *object, const void *old);
 void pod_update_subresource(struct request *request, struct str subresource, void *object, const void *old);
@@ -22,7 +24,8 @@ void service_finish(struct request *request, const void *object, const void *old
 
 void persistent_volume_create(struct request *request, void *object);
 void persistent_volume_claim_create(struct request *request, void *object);
-void secret_create(struct request *request, void *object);
+/* stringData goes into data, as soon as it has been read. */
+void secret_fold(struct arena *arena, struct core_v1_secret *secret);
 void secret_update(struct request *request, void *object, const void *old);
 void daemon_set_create(struct request *request, void *object);
 void daemon_set_update(struct request *request, void *object, const void *old);

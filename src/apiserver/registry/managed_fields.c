@@ -1,10 +1,14 @@
 #include "apiserver/registry/managed_fields.h"
 
+#include "api/apps_v1.h"
+#include "api/certificates_v1.h"
+#include "apiserver/registry/strategy.h"
 #include "base/env.h"
 #include "schema/copy.h"
 #include "schema/field_set.h"
 #include "schema/json.h"
 #include "schema/json_lexer.h"
+#include "schema/map_of.h"
 #include "schema/timestamp.h"
 
 #include <stdlib.h>
@@ -13,6 +17,7 @@
 /* More managers by update than this, and the oldest are put together. */
 enum { UPDATE_MANAGERS_MAX = 10 };
 
+static const struct str daemon_set_generation = STR_INIT("deprecated.daemonset.template.generation");
 static const struct str apply_operation = STR_INIT("Apply"), update_operation = STR_INIT("Update");
 
 /* An entry of managedFields with its set. */
@@ -40,7 +45,9 @@ static const struct field_set *out_of_reach(const struct managed_write *write)
 {
     const struct type *type = write->kind->type;
     const struct field_set *set = NULL;
+    unsigned flags = strategy_of(write->kind)->flags;
     bool of_status = str_is(write->subresource, "status");
+    static const char *const labels[] = {"f:metadata f:labels"}, *const metadata[] = {"f:metadata"}, *const spec[] = {"f:spec"};
 
     for (size_t i = 0; i < type->member_count; i++) {
         struct str name = type->members[i].field->name;
@@ -51,6 +58,15 @@ static const struct field_set *out_of_reach(const struct managed_write *write)
 
             set = field_set_union(write->arena, set, field_set_of_paths(write->arena, &path, 1));
         }
+    }
+    if (of_status && (flags & STRATEGY_STATUS_KEEPS_LABELS) != 0) {
+        set = field_set_union(write->arena, set, field_set_of_paths(write->arena, labels, 1));
+    }
+    if (of_status && (flags & STRATEGY_STATUS_KEEPS_META) != 0) {
+        set = field_set_union(write->arena, set, field_set_of_paths(write->arena, metadata, 1));
+    }
+    if (write->kind == &certificates_v1_certificate_signing_request_kind) {
+        set = field_set_union(write->arena, set, field_set_of_paths(write->arena, spec, 1)); /* it can't be changed */
     }
     return set;
 }
@@ -72,6 +88,11 @@ static struct value *tree_of(const struct managed_write *write, const struct obj
     if (object != NULL) {
         memcpy(copy, object, type->size);
         memset(&copy->metadata.managed_fields, 0, sizeof copy->metadata.managed_fields);
+    }
+    if (write->kind == &apps_v1_daemon_set_kind && !str_map_has(&copy->metadata.annotations, daemon_set_generation)) {
+        /* stock's versions of the kind always show it */
+        copy->metadata.annotations = str_map_copy(write->arena, &copy->metadata.annotations);
+        str_map_set(write->arena, &copy->metadata.annotations, daemon_set_generation, STR("0"));
     }
     json_encode(type, copy, &text);
     /* what was just written can be read */
@@ -405,13 +426,15 @@ struct status *managed_fields_apply(const struct managed_write *write, const str
     const struct type *type = write->kind->type;
     struct managers managers = {0};
     struct value *tree = tree_of(write, live);
-    const struct field_set *set = owned_of(write, field_set_of_value(arena, type, configuration, NULL));
+    const struct field_set *set =
+        field_set_without(arena, field_set_of_value(arena, type, configuration, NULL), out_of_reach(write));
 
     if (live != NULL) {
         read_managers(arena, &live->metadata, &managers);
     }
     const struct manager *own = find_manager(&managers, write, apply_operation);
     const struct field_set *last = own == NULL ? NULL : own->set;
+    struct timestamp *last_time = own == NULL ? NULL : own->entry.time;
 
     set_manager(&managers, write, apply_operation, set);
     own = find_manager(&managers, write, apply_operation);
@@ -421,6 +444,8 @@ struct status *managed_fields_apply(const struct managed_write *write, const str
     struct field_changes changes = field_compare(arena, type, tree, merged);
     const struct field_set *changed = owned_of(write, field_set_union(arena, changes.added, changes.modified));
 
+    bool is_change = changes.added != NULL || changes.modified != NULL || changes.removed != NULL;
+
     if (!force) {
         TRY(find_conflicts(arena, &managers, own, changed));
     }
@@ -428,6 +453,9 @@ struct status *managed_fields_apply(const struct managed_write *write, const str
         if (manager != own) {
             manager->set =
                 field_set_difference(arena, field_set_difference(arena, manager->set, changed), changes.removed);
+        } else {
+            manager->set = owned_of(write, set);
+            manager->entry.time = is_change ? now(arena) : last_time; /* a time is that of a change */
         }
     }
     merged = value_copy(arena, merged);

@@ -50,4 +50,5 @@ bool namespace_holds(const struct object *object)
 void namespace_deleting(struct object *object)
 {
     ((struct core_v1_namespace *)object)->status.phase = CORE_V1_NAMESPACE_TERMINATING;
+    object->metadata.deletion_grace_period_seconds = NULL;
 }

@@ -4,6 +4,7 @@
 #include "apiserver/registry/strategy.h"
 #include "base/env.h"
 #include "schema/copy.h"
+#include "schema/map_of.h"
 #include "schema/timestamp.h"
 
 struct status *object_meta_set_namespace(const struct kind *kind, struct object *object, struct str namespace)
@@ -99,7 +100,13 @@ void object_meta_count_generation(const struct resource *resource, struct object
 {
     const struct type *type = resource->kind->type;
 
-    if ((resource->strategy->flags & STRATEGY_GENERATION) == 0) {
+    unsigned flags = resource->strategy->flags;
+
+    if ((flags & STRATEGY_GENERATION) == 0 || (flags & STRATEGY_GENERATION_FIXED) != 0) {
+        return;
+    }
+    if ((flags & STRATEGY_GENERATION_LABELS) != 0 && !str_map_equal(&object->metadata.labels, &old->metadata.labels)) {
+        object->metadata.generation = old->metadata.generation + 1;
         return;
     }
     for (size_t i = 0; i < type->field_count; i++) {
@@ -112,5 +119,29 @@ void object_meta_count_generation(const struct resource *resource, struct object
             object->metadata.generation = old->metadata.generation + 1;
             return;
         }
+    }
+}
+
+void object_meta_dedupe_owners(struct request *request, struct object *object)
+{
+    __typeof__(object->metadata.owner_references) kept = {0};
+    OWNED(buf_done) struct buf twice = {0};
+    struct map seen = {0};
+
+    LIST_EACH(owner, &object->metadata.owner_references) {
+        if (map_set(&seen, owner->uid, object) == NULL) {
+            *LIST_ADD(request->arena, &kept) = *owner;
+        } else {
+            buf_printf(&twice, "%s%.*s", twice.n == 0 ? "" : ", ", STR_ARG(owner->uid));
+        }
+    }
+    map_done(&seen);
+    if (twice.n != 0) {
+        object->metadata.owner_references = kept;
+        request_warn(request,
+                     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "
+                     "and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) "
+                     "observed: %.*s",
+                     STR_ARG(buf_str(&twice)));
     }
 }

@@ -2,6 +2,7 @@
 #ifndef APISERVER_REGISTRY_OBJECT_META_H
 #define APISERVER_REGISTRY_OBJECT_META_H
 
+#include "apiserver/request.h"
 #include "apiserver/resource.h"
 #include "schema/object.h"
 
@@ -13,6 +14,8 @@ MUST_USE struct status *object_meta_check_name(const struct object *object, stru
 void object_meta_create(struct arena *arena, const struct resource *resource, struct object *object);
 /* A name for a generateName. */
 struct str object_meta_generate_name(struct arena *arena, struct str base);
+/* Owners that are named twice are kept once; a warning tells. */
+void object_meta_dedupe_owners(struct request *request, struct object *object);
 /* Carries over what an update can't change. */
 void object_meta_update(struct object *object, const struct object *old);
 /* Counts a change when what users want differs: all but metadata and status. */

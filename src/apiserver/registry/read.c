@@ -62,6 +62,16 @@ static void page_done(struct page *page)
     watch_snapshot_done(&page->snapshot);
 }
 
+/* Keys to go on at end with a NUL, which printf would stop at. */
+static struct str join(struct arena *arena, struct str a, struct str b)
+{
+    char *text = arena_alloc(arena, a.n + b.n + 1);
+
+    memcpy(text, a.p != NULL ? a.p : "", a.n);
+    memcpy(text + a.n, b.p != NULL ? b.p : "", b.n);
+    return (struct str){text, a.n + b.n};
+}
+
 /* A continued list goes on at the revision it began with. */
 static struct status *take_snapshot(struct page *page)
 {
@@ -78,7 +88,7 @@ static struct status *take_snapshot(struct page *page)
         return error_bad_request("specifying resource version is not allowed when using continue");
     }
     TRY(continue_decode(page->request->arena, page->options.continue_token, &revision, &start));
-    page->start = arena_printf(page->request->arena, "%.*s%.*s", STR_ARG(page->scope), STR_ARG(start));
+    page->start = join(page->request->arena, page->scope, start);
     if (revision < 0) {
         return watch_cache_snapshot(cache, FRESH_LATEST, 0, &page->snapshot);
     }
@@ -140,9 +150,8 @@ static struct status *collect(struct page *page)
     if (all) {
         int64_t *remaining = ARENA_NEW(page->request->arena, int64_t);
 
-        *remaining = (int64_t)watch_snapshot_count(
-            &page->snapshot, page->scope,
-            arena_printf(page->request->arena, "%.*s%.*s", STR_ARG(page->scope), STR_ARG(start)));
+        *remaining = (int64_t)watch_snapshot_count(&page->snapshot, page->scope,
+                                                   join(page->request->arena, page->scope, start));
         page->meta.remaining_item_count = remaining;
     }
     return NULL;
@@ -222,9 +231,6 @@ static struct status *write_partial(struct page *page, struct buf *out)
         partial->metadata = ((const struct object *)object)->metadata;
         partial->type_meta.kind = STR("PartialObjectMetadata");
         partial->type_meta.api_version = api_version;
-    }
-    if (list.items.items == NULL) {
-        list.items.items = ARENA_NEW(request->arena, struct meta_v1_partial_object_metadata);
     }
     encode_item(media, &meta_v1_partial_object_metadata_list_type, &list, &item);
     encode_typed(media, api_version, STR("PartialObjectMetadataList"), buf_str(&item), out);

@@ -1,11 +1,16 @@
 #include "apiserver/registry/rules.h"
 
+#include "api/core_v1.h"
 #include "api/defaults.h"
 #include "api/validation.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/kinds.h"
 
 void rules_default(struct arena *arena, const struct kind *kind, void *object)
 {
+    if (kind == &core_v1_secret_kind) {
+        secret_fold(arena, object);
+    }
     api_defaults_apply(kind->type, object, arena);
 }
 

@@ -58,6 +58,33 @@ struct blob *storage_encode(const struct resource *resource, struct arena *arena
     return blob_of(buf_str(&out));
 }
 
+/* Protobuf knows no empty lists and maps: what was stored has none, and the answer to a write says what was stored. */
+static void drop_empty(const struct type *type, void *object)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct field *field = &type->fields[i];
+        void *place = (char *)object + field->offset;
+
+        if (field->shape == SHAPE_LIST || field->shape == SHAPE_MAP) {
+            struct any_list *list = place;
+            bool is_map = field->shape == SHAPE_MAP;
+            size_t size = is_map ? field_entry_size(field) : field_item_size(field);
+            size_t skip = is_map ? sizeof(struct str) : 0;
+
+            list->items = list->len == 0 ? NULL : list->items;
+            for (size_t k = 0; k < list->len && field->kind == TYPE_STRUCT; k++) {
+                drop_empty(field->type, (char *)list->items + k * size + skip);
+            }
+        } else if (field->kind == TYPE_STRUCT) {
+            void *below = field->shape == SHAPE_POINTER ? *(void **)place : place;
+
+            if (below != NULL) {
+                drop_empty(field->type, below);
+            }
+        }
+    }
+}
+
 static struct str full_key(struct arena *arena, const struct resource *resource, struct str namespace, struct str name)
 {
     return arena_printf(arena, "%.*s%.*s", STR_ARG(resource->prefix),
@@ -99,6 +126,7 @@ struct status *storage_create(struct store *store, const struct resource *resour
     }
     TRY(status);
     object->metadata.resource_version = revision_text(arena, made.mod_revision);
+    drop_empty(resource->kind->type, object);
     *ret = made;
     return NULL;
 }
@@ -125,6 +153,7 @@ struct status *storage_update(struct store *store, const struct resource *resour
     }
     TRY(status);
     object->metadata.resource_version = revision_text(arena, made.mod_revision);
+    drop_empty(resource->kind->type, object);
     *ret = made;
     return NULL;
 }

@@ -10,13 +10,16 @@
 enum strategy_flags {
     STRATEGY_GENERATION = 1,        /* metadata.generation counts changes of what users want */
     STRATEGY_GENERATION_LATE = 1024, /* ... but is 0 until the first change */
+    STRATEGY_GENERATION_FIXED = 8192, /* ... is 1 for ever */
     STRATEGY_CREATE_ON_UPDATE = 2,  /* PUT of an object that isn't there creates it */
     STRATEGY_NEEDS_VERSION = 4,     /* PUT without a resourceVersion is refused */
     STRATEGY_RETURNS_DELETED = 8,   /* DELETE answers with the object, not with a Status */
     STRATEGY_ORPHANS = 16,          /* deleting leaves dependents, unless asked otherwise */
     STRATEGY_NO_COLLECTION = 32,    /* garbage collection doesn't apply */
     STRATEGY_KEEPS_STATUS = 64,     /* clients may create an object with its status */
-    STRATEGY_STATUS_KEEPS_META = 128, /* the status subresource doesn't change labels */
+    STRATEGY_STATUS_KEEPS_LABELS = 128, /* the status subresource doesn't change labels */
+    STRATEGY_STATUS_KEEPS_META = 2048,  /* ... nor anything else of the metadata */
+    STRATEGY_GENERATION_LABELS = 4096,  /* the generation counts changes of labels too */
     STRATEGY_GRACEFUL = 256,        /* deleting may take time (pods) */
     STRATEGY_VOLATILE = 512,        /* updates are heartbeats: they need not survive a crash */
 };

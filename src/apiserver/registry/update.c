@@ -82,8 +82,16 @@ static void keep_all_but_status(const struct resource *resource, struct object *
             object_field_take(resource->kind, object, old, field->name);
         }
     }
-    if ((resource->strategy->flags & STRATEGY_STATUS_KEEPS_META) != 0) {
+    if (str_is(subresource, "status") && (resource->strategy->flags & STRATEGY_STATUS_KEEPS_LABELS) != 0) {
         object->metadata.labels = old->metadata.labels;
+    }
+    if (str_is(subresource, "status") && (resource->strategy->flags & STRATEGY_STATUS_KEEPS_META) != 0) {
+        __typeof__(object->metadata.managed_fields) owners = object->metadata.managed_fields;
+        struct str version = object->metadata.resource_version;
+
+        object->metadata = old->metadata;
+        object->metadata.managed_fields = owners;
+        object->metadata.resource_version = version;
     }
 }
 
@@ -148,8 +156,10 @@ static struct status *write(struct change_op *op, const struct kept *kept, struc
     }
     if (registry_should_be_gone(op->resource, object)) {
         /* the last that held it let go: it isn't written once more, but removed */
+        struct str version = kept->object->metadata.resource_version;
+
         TRY(storage_delete(store, op->resource, request->arena, kept, &written));
-        object->metadata.resource_version = kept->object->metadata.resource_version;
+        object->metadata.resource_version = version;
     } else {
         TRY(storage_update(store, op->resource, request->arena, kept, object, &written));
     }
@@ -192,6 +202,7 @@ static struct status *change_once(struct change_op *op, const struct kept *kept,
 
     TRY(op->make(op, kept->object, &object));
     TRY(check_uid(op, kept, object));
+    object_meta_dedupe_owners(op->request, object);
     track(op, kept->object, object);
     TRY(admit(op, ADMIT_MUTATE, object, kept->object));
     TRY(check_version(op, kept, object, &is_fixed));

@@ -197,7 +197,7 @@ struct status *pod_log_get(struct request *request)
     if (status != NULL) {
         return status_is(status, STATUS_CANCELLED)
                    ? status
-                   : status_while(status, "Get \"https://%.*s%.*s\": ", STR_ARG(target.address), STR_ARG(target.path));
+                   : status_while(status, "Get \"https://%.*s%.*s\"", STR_ARG(target.address), STR_ARG(target.path));
     }
     status = stream_log(request, response);
     http_response_close(response);
