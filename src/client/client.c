@@ -42,11 +42,34 @@ struct client *client_new(struct http_client *http, const struct client_options 
     return client;
 }
 
+struct client *client_new_sharing(struct client *with, const struct client_options *options)
+{
+    struct client_options own = *options;
+
+    own.path_prefix = with->options.path_prefix;
+    own.json_only = with->options.json_only;
+    struct client *client = client_new(with->http, &own);
+
+    client->borrows_http = true;
+    return client;
+}
+
+void client_set_authorization(struct client *client, struct str authorization)
+{
+    arena_free(client->old_token);
+    client->old_token = client->token_arena;
+    client->token_arena = arena_new();
+    client->options.authorization = arena_str(client->token_arena, authorization);
+}
+
 void client_free(struct client *client)
 {
     if (client != NULL) {
-        http_client_free(client->http);
+        if (!client->borrows_http) {
+            http_client_free(client->http);
+        }
         arena_free(client->token_arena);
+        arena_free(client->old_token);
         arena_free(client->arena);
     }
 }
@@ -155,9 +178,8 @@ static void renew_token(struct client *client)
         arena_free(arena);
         return;
     }
-    client->options.authorization = arena_printf(arena, "Bearer %.*s", STR_ARG(str_trim(read.text)));
-    arena_free(client->token_arena);
-    client->token_arena = arena;
+    client_set_authorization(client, arena_printf(arena, "Bearer %.*s", STR_ARG(str_trim(read.text))));
+    arena_free(arena);
 }
 
 struct status *client_request(struct client *client, struct http_request *request, struct http_response **ret_response)

@@ -27,6 +27,10 @@ struct client_options {
 
 /* Takes `http`, copies the options. */
 struct client *client_new(struct http_client *http, const struct client_options *options);
+/* Another user over the connection of `with`, which must outlive it; only what says who asks is taken of the options. */
+struct client *client_new_sharing(struct client *with, const struct client_options *options);
+/* From the next request on. */
+void client_set_authorization(struct client *client, struct str authorization);
 void client_free(struct client *client);
 
 /* Parameters of a list or watch; the zero value asks for everything. */

@@ -9,7 +9,9 @@ struct client {
     struct arena *arena;
     struct http_client *http;
     struct client_options options;
+    bool borrows_http;
     struct arena *token_arena; /* holds what options.authorization became when the token was read again */
+    struct arena *old_token;   /* that of the token before, which requests on their way may still show */
     int64_t token_read;        /* env_mono() */
 };
 

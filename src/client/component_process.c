@@ -44,7 +44,7 @@ struct process {
     const struct component_process *component;
     struct arena *arena;
     struct options options;
-    struct client *client;
+    struct component_clients clients;
     struct signals *signals;
     struct task *waiter;
     int exit_code;
@@ -54,7 +54,7 @@ static void work(void *arg)
 {
     struct process *process = arg;
 
-    process->component->run(process->client, process->component->flags.options);
+    process->component->run(&process->clients, process->component->flags.options);
 }
 
 static struct str identity(struct arena *arena)
@@ -87,7 +87,7 @@ static void lead(void *arg)
         .renew_deadline = options->renew_deadline,
         .retry_period = options->retry_period,
     };
-    struct status *status = leader_election_run(process->client, &election, work, process);
+    struct status *status = leader_election_run(process->clients.own, &election, work, process);
 
     if (status != NULL) {
         log_error("leader election lost: %.*s", STR_ARG(status->message));
@@ -95,6 +95,20 @@ static void lead(void *arg)
         process->exit_code = 1;
         task_cancel(process->waiter);
     }
+}
+
+static struct status *connect(struct process *process)
+{
+    const struct options *options = &process->options;
+    struct str name = str_of(process->component->name);
+    struct kubeconfig config;
+
+    TRY(kubeconfig_load(&(struct kubeconfig_overrides){.path = options->kubeconfig, .server = options->master},
+                        process->arena, &config));
+    TRY(kubeconfig_connect(&config, name, &process->clients.own));
+    config.certificate_pem = config.key_pem = config.token = config.token_path = (struct str){0};
+    config.username = config.password = config.impersonate = (struct str){0};
+    return kubeconfig_connect(&config, name, &process->clients.bare);
 }
 
 static struct status *run_until_signal(struct process *process)
@@ -106,14 +120,15 @@ static struct status *run_until_signal(struct process *process)
     if (options->trace_dir.n > 0) {
         TRY(trace_open(arena_cstr(process->arena, options->trace_dir), process->component->trace_name));
     }
-    TRY(kubeconfig_client(options->kubeconfig, options->master, str_of(process->component->name), &process->client));
+    TRY(connect(process));
     process->waiter = task_current();
     task_group_init(&group);
     task_group_spawn(&group, process->component->name, lead, process);
     struct status *status = signals_wait(process->signals, TASK_FOREVER, &number);
 
     task_group_cancel(&group);
-    client_free(process->client);
+    client_free(process->clients.bare);
+    client_free(process->clients.own);
     return status_free_if(&status, STATUS_CANCELLED) ? NULL : status;
 }
 

@@ -6,6 +6,12 @@
 #include "base/flags.h"
 #include "client/client.h"
 
+/* Ways to the API server, alive while the component runs. */
+struct component_clients {
+    struct client *own;  /* as the kubeconfig's user */
+    struct client *bare; /* as nobody: for who brings credentials of their own (client_new_sharing) */
+};
+
 struct component_process {
     const char *name;        /* "kube-scheduler": user agent, and the Lease to be held in kube-system */
     const char *trace_name;  /* of its ring among the flight recorder's */
@@ -14,7 +20,7 @@ struct component_process {
     /* Checks what the flags say; NULL: nothing to check. */
     struct status *(*check)(void *options);
     /* The work itself: parks until the task is cancelled, then ends all it has started. */
-    void (*run)(struct client *client, void *options);
+    void (*run)(const struct component_clients *clients, void *options);
 };
 
 /* Returns the process's exit code. */

@@ -16,6 +16,7 @@ enum { CONTROLLER_WATCHES_MAX = 8 };
 
 struct controller {
     const char *name;        /* "deployment-controller": source of events */
+    const char *account;     /* the service account it acts as, in kube-system */
     const struct kind *kind; /* keys are NAMESPACE/NAME of this kind */
     struct controller_watch watches[CONTROLLER_WATCHES_MAX];
     int workers; /* 0: 5 */

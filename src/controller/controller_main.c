@@ -3,15 +3,13 @@
 #include "base/env.h"
 #include "base/file.h"
 #include "client/component_process.h"
-#include "controller/controllers.h"
-#include "controller/engine.h"
-#include "controller/garbage_collector.h"
+#include "controller/controller_manager.h"
 
-enum { FILE_BYTES_MAX = 4 << 20, GARBAGE_WORKERS = 10 };
+enum { FILE_BYTES_MAX = 4 << 20 };
 
 struct options {
     struct arena *arena;
-    struct controller_settings settings;
+    struct controller_manager_options manager;
     struct str root_ca_file, service_account_private_key_file, cluster_name;
     int64_t node_mask_v4, node_mask_v6, node_mask;
     int64_t endpoints_per_slice, terminated_pods_max;
@@ -22,15 +20,18 @@ static const struct flag flags[] = {
     OPTION(STRING, root_ca_file, "root-ca-file", "certificates that pods check the API server's with"),
     OPTION(STRING, service_account_private_key_file, "service-account-private-key-file",
            "key that tokens kept in Secrets are signed with"),
-    OPTION(STRING, settings.cluster_cidr, "cluster-cidr", "range of pods' addresses"),
-    OPTION(STRING, settings.service_cidr, "service-cluster-ip-range", "range of services' addresses"),
+    OPTION(STRING, manager.settings.cluster_cidr, "cluster-cidr", "range of pods' addresses"),
+    OPTION(STRING, manager.settings.service_cidr, "service-cluster-ip-range", "range of services' addresses"),
     OPTION(STRING, cluster_name, "cluster-name", "prefix of the cluster's instances"),
-    OPTION(BOOL, settings.allocate_node_cidrs, "allocate-node-cidrs", "give each node a part of the range"),
+    OPTION(BOOL, manager.use_accounts, "use-service-account-credentials",
+           "each controller acts as its own service account"),
+    OPTION(BOOL, manager.settings.allocate_node_cidrs, "allocate-node-cidrs", "give each node a part of the range"),
     OPTION(INT, node_mask, "node-cidr-mask-size", "size of a node's part"),
     OPTION(INT, node_mask_v4, "node-cidr-mask-size-ipv4", "size of a node's part of an IPv4 range"),
     OPTION(INT, node_mask_v6, "node-cidr-mask-size-ipv6", "size of a node's part of an IPv6 range"),
-    OPTION(DURATION, settings.node_grace, "node-monitor-grace-period", "silence that makes a node doubtful"),
-    OPTION(DURATION, settings.node_startup_grace, "node-startup-grace-period", "the same for a node that starts"),
+    OPTION(DURATION, manager.settings.node_grace, "node-monitor-grace-period", "silence that makes a node doubtful"),
+    OPTION(DURATION, manager.settings.node_startup_grace, "node-startup-grace-period",
+           "the same for a node that starts"),
     OPTION(INT, endpoints_per_slice, "max-endpoints-per-slice", "endpoints in one EndpointSlice"),
     OPTION(INT, terminated_pods_max, "terminated-pod-gc-threshold", "finished pods that are kept"),
     FLAG_IGNORE("controllers"),
@@ -45,7 +46,7 @@ static const struct flag flags[] = {
 static struct status *check(void *arg)
 {
     struct options *options = arg;
-    struct controller_settings *settings = &options->settings;
+    struct controller_settings *settings = &options->manager.settings;
 
     if (options->node_mask > 0) {
         options->node_mask_v4 = options->node_mask_v6 = options->node_mask;
@@ -70,20 +71,11 @@ static struct status *check(void *arg)
     return status != NULL ? status_while(status, "--root-ca-file: ") : NULL;
 }
 
-static void run(struct client *client, void *arg)
+static void run(const struct component_clients *clients, void *arg)
 {
     const struct options *options = arg;
-    struct engine *engine = engine_new(client, &options->settings);
 
-    for (size_t i = 0; i < controllers_all_count; i++) {
-        engine_add(engine, controllers_all[i]);
-    }
-    struct garbage_collector *collector = garbage_collector_new(client, engine_kinds(engine));
-
-    engine_add_workers(engine, "garbage collector", garbage_collector_work, collector, GARBAGE_WORKERS);
-    engine_run(engine);
-    engine_free(engine);
-    garbage_collector_free(collector);
+    controller_manager_run(clients, &options->manager);
 }
 
 int controller_main(int argc, char **argv)
@@ -92,7 +84,7 @@ int controller_main(int argc, char **argv)
     struct options options = {
         .arena = arena,
         .cluster_name = STR("kubernetes"),
-        .settings = {.node_grace = 50 * ENV_SECOND, .node_startup_grace = 60 * ENV_SECOND},
+        .manager.settings = {.node_grace = 50 * ENV_SECOND, .node_startup_grace = 60 * ENV_SECOND},
         .node_mask_v4 = 24,
         .node_mask_v6 = 64,
         .endpoints_per_slice = 100,

@@ -10,6 +10,7 @@
 #include "controller/deployment_status.h"
 #include "schema/type.h"
 #include "schema/copy.h"
+#include "schema/map_of.h"
 #include "schema/selectors.h"
 
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct pass {
     struct replica_sets all, old; /* oldest first; `old` without the new one */
     struct apps_v1_replica_set *new_set;
     struct deployment_progress progress;
+    struct str revision; /* the Deployment is to have; empty: as it is */
     bool is_over; /* nothing more can be done before what is planned has been */
 };
 
@@ -119,13 +121,7 @@ static void keep_history(struct pass *pass, int64_t revision)
     if (changed) {
         plan_update(pass->plan, &apps_v1_replica_set_kind, set);
     }
-    struct str wanted = deployment_history_revision_of(&set->metadata);
-
-    if (!str_eq(deployment_history_revision_of(&pass->deployment->metadata), wanted)) {
-        plan_patch(pass->plan, &apps_v1_deployment_kind, pass->deployment,
-                   arena_printf(arena, "{\"metadata\":{\"annotations\":{\"" DEPLOYMENT_REVISION "\":\"%.*s\"}}}",
-                                STR_ARG(wanted)));
-    }
+    pass->revision = deployment_history_revision_of(&set->metadata);
     if (deployment_condition_find(&pass->deployment->status, "Progressing") == NULL) {
         pass->progress.status = "True";
         pass->progress.reason = "FoundNewReplicaSet";
@@ -158,9 +154,7 @@ static void create_new_set(struct pass *pass, int64_t revision)
         plan_event(pass->plan, &apps_v1_deployment_kind, pass->deployment, "Normal", "ScalingReplicaSet",
                    "Scaled up replica set %.*s from 0 to %d", STR_ARG(set->metadata.name), *set->spec.replicas);
     }
-    plan_patch(pass->plan, &apps_v1_deployment_kind, pass->deployment,
-               arena_printf(arena, "{\"metadata\":{\"annotations\":{\"" DEPLOYMENT_REVISION "\":\"%lld\"}}}",
-                            (long long)revision));
+    pass->revision = arena_printf(arena, "%lld", (long long)revision);
     pass->progress.status = "True";
     pass->progress.reason = "NewReplicaSetCreated";
     pass->progress.message = arena_printf(arena, "Created new replica set \"%.*s\"", STR_ARG(set->metadata.name));
@@ -216,13 +210,20 @@ static void write_status(struct pass *pass)
     if (wait > 0) {
         plan_requeue_after(pass->plan, wait);
     }
-    if (schema_equal(&apps_v1_deployment_status_type, &status, &pass->deployment->status)) {
+    bool has_revision =
+        pass->revision.n == 0 || str_eq(deployment_history_revision_of(&pass->deployment->metadata), pass->revision);
+
+    if (has_revision && schema_equal(&apps_v1_deployment_status_type, &status, &pass->deployment->status)) {
         return;
     }
     struct apps_v1_deployment *changed = ARENA_NEW(arena, struct apps_v1_deployment);
 
     *changed = *pass->deployment;
     changed->status = status;
+    if (!has_revision) { /* a write of the status may write annotations too */
+        changed->metadata.annotations = str_map_copy(arena, &changed->metadata.annotations);
+        str_map_set(arena, &changed->metadata.annotations, STR(DEPLOYMENT_REVISION), pass->revision);
+    }
     plan_update_status(pass->plan, &apps_v1_deployment_kind, changed);
     plan_span(pass->plan, plan_last(pass->plan), TRACE_DEPLOYMENT_STATUS, &apps_v1_deployment_kind, pass->deployment,
               "%d of %d available", status.available_replicas, rollout_wanted(pass->deployment));
@@ -507,6 +508,7 @@ static void map_replica_set(const struct world *world, const void *object, struc
 
 const struct controller deployment_controller = {
     .name = "deployment-controller",
+    .account = "deployment-controller",
     .kind = &apps_v1_deployment_kind,
     .watches = {{&apps_v1_replica_set_kind, map_replica_set}, {&core_v1_pod_kind, map_pod}},
     .observed = TRACE_DEPLOYMENT_OBSERVED,

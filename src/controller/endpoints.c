@@ -152,6 +152,7 @@ static void map_same_name(const struct world *world, const void *object, struct 
 
 const struct controller endpoints_controller = {
     .name = "endpoints-controller",
+    .account = "endpoint-controller",
     .kind = &core_v1_service_kind,
     .watches = {{&core_v1_pod_kind, service_pods_map}, {&core_v1_endpoints_kind, map_same_name}},
     .plan = endpoints_plan,

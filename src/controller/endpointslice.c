@@ -231,6 +231,7 @@ static void map_nothing(const struct world *world, const void *object, struct st
 
 const struct controller endpointslice_controller = {
     .name = "endpoint-slice-controller",
+    .account = "endpointslice-controller",
     .kind = &core_v1_service_kind,
     .watches = {{&core_v1_pod_kind, service_pods_map},
                 {&discovery_v1_endpoint_slice_kind, map_slice},

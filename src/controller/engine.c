@@ -23,6 +23,7 @@ enum { WORKERS = 5, CONTROLLERS_MAX = 48 };
 struct runner {
     struct engine *engine;
     const struct controller *controller;
+    struct client *client; /* of its account */
     struct work_queue *queue;
     struct event_recorder *recorder;
     struct map after; /* key -> struct aftermath of its last plan */
@@ -36,7 +37,7 @@ struct extra_workers {
 };
 
 struct engine {
-    struct client *client;
+    struct accounts *accounts;
     const struct controller_settings *settings;
     struct arena *arena; /* subscriptions */
     struct watched_kinds *kinds;
@@ -53,11 +54,11 @@ struct subscription {
     controller_map_fn *map;
 };
 
-struct engine *engine_new(struct client *client, const struct controller_settings *settings)
+struct engine *engine_new(struct client *client, struct accounts *accounts, const struct controller_settings *settings)
 {
     struct engine *engine = MEM_NEW(struct engine);
 
-    engine->client = client;
+    engine->accounts = accounts;
     engine->settings = settings;
     engine->arena = arena_new();
     engine->kinds = watched_kinds_new(client);
@@ -152,7 +153,8 @@ void engine_add(struct engine *engine, const struct controller *controller)
         mem_die("too many controllers");
     }
     *runner = (struct runner){.engine = engine, .controller = controller, .queue = work_queue_new()};
-    runner->recorder = event_recorder_new(engine->client, str_of(controller->name), STR(""));
+    runner->client = accounts_client(engine->accounts, controller->account);
+    runner->recorder = event_recorder_new(runner->client, str_of(controller->name), STR(""));
     engine->runners[engine->runner_count++] = runner;
     subscribe(runner, controller->kind, NULL);
     for (size_t i = 0; i < COUNT_OF(controller->watches) && controller->watches[i].kind != NULL; i++) {
@@ -213,7 +215,7 @@ static struct status *pass(struct runner *runner, struct str key, const struct a
     if (runner->controller->gather != NULL) {
         void *gathered = NULL;
 
-        TRY(runner->controller->gather(runner->engine->client, &world, key, &gathered));
+        TRY(runner->controller->gather(runner->client, &world, key, &gathered));
         world.gathered = gathered;
         view.seen.len = 0; /* looked at before the parks: not borrowed any more */
         world.now = env_wall();
@@ -227,7 +229,7 @@ static struct status *pass(struct runner *runner, struct str key, const struct a
         return NULL;
     }
     world_view_hold(&view, arena); /* the plan borrows from what was read, and carrying it out parks */
-    carry_out(runner->engine->client, runner->recorder, &plan, after);
+    carry_out(runner->client, runner->recorder, &plan, after);
     world_view_release(&view);
     return after->failure != NULL ? status_copy(after->failure) : NULL;
 }
@@ -269,6 +271,9 @@ static void work_on(struct runner *runner, struct str key)
     if (!status_is(failure, STATUS_CONFLICT) && !status_is(failure, STATUS_CANCELLED)) {
         log_info("%s: %.*s: %.*s", runner->controller->name, STR_ARG(key), STR_ARG(failure->message));
     }
+    if (status_is(failure, STATUS_UNAUTHORIZED)) {
+        accounts_refused(runner->engine->accounts, runner->controller->account);
+    }
     status_free(failure);
     work_queue_retry(runner->queue, key);
 }
@@ -293,7 +298,7 @@ static void runner_work(void *arg)
 {
     struct runner *runner = arg;
 
-    if (!wait_synced(runner)) {
+    if (!wait_synced(runner) || !accounts_wait(runner->engine->accounts, runner->controller->account)) {
         return;
     }
     for (;;) {

@@ -11,13 +11,15 @@
 #define CONTROLLER_ENGINE_H
 
 #include "client/client.h"
+#include "controller/accounts.h"
 #include "controller/controller.h"
 #include "controller/watched.h"
 
 struct engine;
 
-/* One engine over one client, which it borrows, as the settings. */
-struct engine *engine_new(struct client *client, const struct controller_settings *settings);
+/* Reads with `client` (all that is watched), writes as the controllers' accounts. Borrows all. */
+struct engine *engine_new(struct client *client, struct accounts *accounts,
+                          const struct controller_settings *settings);
 void engine_add(struct engine *engine, const struct controller *controller);
 /* For what works beside the controllers: more handlers on its informers, more workers. Before engine_run(). */
 struct watched_kinds *engine_kinds(struct engine *engine);

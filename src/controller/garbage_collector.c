@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ACCOUNT "generic-garbage-collector"
+
 enum { ABSENT_MAX = 512, UID_BYTES = 64 };
 
 struct collected {
@@ -23,6 +25,7 @@ struct collected {
 };
 
 struct garbage_collector {
+    struct accounts *accounts;
     struct client *client;
     struct watched_kinds *kinds;
     VEC(struct collected *) collected; /* the number of a kind is part of a key */
@@ -166,14 +169,15 @@ static bool is_collected(const struct garbage_collector *collector, const struct
     return true;
 }
 
-struct garbage_collector *garbage_collector_new(struct client *client, struct watched_kinds *kinds)
+struct garbage_collector *garbage_collector_new(struct accounts *accounts, struct watched_kinds *kinds)
 {
     struct garbage_collector *collector = MEM_NEW(struct garbage_collector);
 
-    collector->client = client;
+    collector->accounts = accounts;
+    collector->client = accounts_client(accounts, ACCOUNT);
     collector->kinds = kinds;
     collector->queue = work_queue_new();
-    collector->recorder = event_recorder_new(client, STR("garbage-collector-controller"), STR(""));
+    collector->recorder = event_recorder_new(collector->client, STR("garbage-collector-controller"), STR(""));
     for (size_t i = 0; i < kinds_all_count; i++) {
         if (!is_collected(collector, kinds_all[i])) {
             continue;
@@ -312,7 +316,7 @@ void garbage_collector_work(void *arg)
 {
     struct garbage_collector *collector = arg;
 
-    if (!wait_synced(collector)) {
+    if (!wait_synced(collector) || !accounts_wait(collector->accounts, ACCOUNT)) {
         return;
     }
     for (;;) {
@@ -335,6 +339,9 @@ void garbage_collector_work(void *arg)
         }
         if (!status_is(status, STATUS_CONFLICT) && !status_is(status, STATUS_CANCELLED)) {
             log_info("garbage collector: %.*s: %.*s", STR_ARG(key), STR_ARG(status->message));
+        }
+        if (status_is(status, STATUS_UNAUTHORIZED)) {
+            accounts_refused(collector->accounts, ACCOUNT);
         }
         status_free(status);
         work_queue_retry(collector->queue, item);

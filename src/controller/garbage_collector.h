@@ -3,13 +3,13 @@
 #ifndef CONTROLLER_GARBAGE_COLLECTOR_H
 #define CONTROLLER_GARBAGE_COLLECTOR_H
 
-#include "client/client.h"
+#include "controller/accounts.h"
 #include "controller/watched.h"
 
 struct garbage_collector;
 
 /* Borrows both. Before the informers are started. */
-struct garbage_collector *garbage_collector_new(struct client *client, struct watched_kinds *kinds);
+struct garbage_collector *garbage_collector_new(struct accounts *accounts, struct watched_kinds *kinds);
 /* A worker: parks until the task is cancelled. Run as many as wanted. */
 void garbage_collector_work(void *collector);
 /* After all workers have ended. */

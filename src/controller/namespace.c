@@ -202,6 +202,7 @@ static void map_pod(const struct world *world, const void *object, struct str_li
 
 const struct controller namespace_controller = {
     .name = "namespace-controller",
+    .account = "namespace-controller",
     .kind = &core_v1_namespace_kind,
     .watches = {{&core_v1_pod_kind, map_pod}},
     .gather = gather,

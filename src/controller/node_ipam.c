@@ -139,6 +139,7 @@ static struct status *node_ipam_plan(const struct world *world, struct str key, 
 
 const struct controller node_ipam_controller = {
     .name = "node-ipam-controller",
+    .account = "node-controller",
     .kind = &core_v1_node_kind,
     .serial = true, /* two nodes must not get one part */
     .plan = node_ipam_plan,

@@ -183,6 +183,7 @@ static void map_nothing(const struct world *world, const void *object, struct st
 
 const struct controller node_lifecycle_controller = {
     .name = "node-controller",
+    .account = "node-controller",
     .kind = &core_v1_node_kind,
     .watches = {{&coordination_v1_lease_kind, map_lease}, {&core_v1_pod_kind, map_nothing}},
     .workers = 2,

@@ -77,6 +77,7 @@ static void map_pod(const struct world *world, const void *object, struct str_li
 
 const struct controller pod_gc_controller = {
     .name = "pod-garbage-collector",
+    .account = "pod-garbage-collector",
     .kind = &core_v1_node_kind,
     .watches = {{&core_v1_pod_kind, map_pod}},
     .serial = true,

@@ -279,6 +279,7 @@ static void map_pod(const struct world *world, const void *object, struct str_li
 
 const struct controller replicaset_controller = {
     .name = "replicaset-controller",
+    .account = "replicaset-controller",
     .kind = &apps_v1_replica_set_kind,
     .watches = {{&core_v1_pod_kind, map_pod}},
     .observed = TRACE_REPLICASET_OBSERVED,

@@ -62,6 +62,7 @@ static void map_config_map(const struct world *world, const void *object, struct
 
 const struct controller root_ca_controller = {
     .name = "root-ca-certificate-publisher-controller",
+    .account = "root-ca-cert-publisher",
     .kind = &core_v1_namespace_kind,
     .watches = {{&core_v1_config_map_kind, map_config_map}},
     .plan = root_ca_plan,

@@ -34,6 +34,7 @@ static void map_account(const struct world *world, const void *object, struct st
 
 const struct controller service_account_controller = {
     .name = "service-account-controller",
+    .account = "service-account-controller",
     .kind = &core_v1_namespace_kind,
     .watches = {{&core_v1_service_account_kind, map_account}},
     .plan = service_account_plan,

@@ -111,6 +111,7 @@ static void map_pod(const struct world *world, const void *object, struct str_li
 
 const struct controller taint_eviction_controller = {
     .name = "taint-eviction-controller",
+    .account = "node-controller",
     .kind = &core_v1_node_kind,
     .watches = {{&core_v1_pod_kind, map_pod}},
     .workers = 2,

@@ -77,6 +77,7 @@ static void controller_manager_arguments(const struct cluster *cluster, struct a
     ADD(to, "--root-ca-file=%s/ca.crt", cluster->places->tls.p);
     ADD(to, "--allocate-node-cidrs=true");
     ADD(to, "--cluster-cidr=%.*s", STR_ARG(cluster->options->cluster_cidr));
+    ADD(to, "--use-service-account-credentials=true");
     ADD(to, "--leader-elect=false");
     add_extra(to, &cluster->options->controller_manager_args);
 }

@@ -195,7 +195,7 @@ static struct status *ensure_all(struct pass *pass)
     TRY(ensure_service_account_key(pass));
     TRY(ensure_serving(pass, "apiserver", STR("kube-apiserver"), STR(""), &options->server_names));
     TRY(ensure_client(pass, "admin", STR("kubernetes-admin"), STR("system:masters")));
-    TRY(ensure_client(pass, "controller-manager", STR("system:kube-controller-manager"), STR("system:masters")));
+    TRY(ensure_client(pass, "controller-manager", STR("system:kube-controller-manager"), STR("")));
     TRY(ensure_client(pass, "scheduler", STR("system:kube-scheduler"), STR("")));
     TRY(ensure_client(pass, "apiserver-kubelet-client", STR("kube-apiserver-kubelet-client"), STR("system:masters")));
     if (!options->has_node) {

@@ -3,9 +3,9 @@
 #include "client/component_process.h"
 #include "scheduler/scheduler.h"
 
-static void run(struct client *client, void *options)
+static void run(const struct component_clients *clients, void *options)
 {
-    struct scheduler *scheduler = scheduler_new(client, STR("default-scheduler"));
+    struct scheduler *scheduler = scheduler_new(clients->own, STR("default-scheduler"));
 
     scheduler_run(scheduler);
     scheduler_free(scheduler);

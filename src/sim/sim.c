@@ -6,8 +6,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "controller/controllers.h"
-#include "controller/engine.h"
+#include "controller/controller_manager.h"
 #include "kubelet/kubelet.h"
 #include "net/crypto.h"
 #include "net/http_client.h"
@@ -164,7 +163,7 @@ static void run_inner(struct component_slot *slot, void (*run)(struct client *cl
 
 static void controllers_run(struct client *client)
 {
-    static const struct controller_settings settings = {
+    static const struct controller_manager_options options = {.settings = {
         .root_ca = STR_INIT("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
         .cluster_cidr = STR_INIT("10.42.0.0/16"),
         .service_cidr = STR_INIT("10.43.0.0/16"),
@@ -175,14 +174,9 @@ static void controllers_run(struct client *client)
         .node_startup_grace = 60 * ENV_SECOND,
         .endpoints_per_slice = 100,
         .terminated_pods_max = 100,
-    };
-    struct engine *engine = engine_new(client, &settings);
+    }};
 
-    for (size_t i = 0; i < controllers_all_count; i++) {
-        engine_add(engine, controllers_all[i]);
-    }
-    engine_run(engine);
-    engine_free(engine);
+    controller_manager_run(&(struct component_clients){.own = client, .bare = client}, &options);
 }
 
 static void run_controllers(struct component_slot *slot)

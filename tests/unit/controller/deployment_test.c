@@ -39,11 +39,11 @@ TEST("controller/deployment/the first plan makes the set of the template")
     CHECK_STR(set->metadata.owner_references.items[0].uid, "d");
     CHECK_STR(fake.plan.items[1].event_message,
               arena_cstr(fake.arena, arena_printf(fake.arena, "Scaled up replica set web-%.*s from 0 to 3", STR_ARG(hash))));
-    CHECK_STR(fake.plan.items[2].patch, "{\"metadata\":{\"annotations\":{\"deployment.kubernetes.io/revision\":\"1\"}}}");
-    const struct apps_v1_deployment *status = fake.plan.items[3].object;
+    const struct apps_v1_deployment *status = plan_last(&fake.plan)->object;
     const struct apps_v1_deployment_condition *progressing =
         deployment_condition_find(&status->status, "Progressing");
 
+    CHECK_STR(deployment_history_revision_of(&status->metadata), "1");
     CHECK_STR(progressing->reason, "NewReplicaSetCreated");
     CHECK_STR(progressing->status, "True");
     CHECK_STR(deployment_condition_find(&status->status, "Available")->status, "False");

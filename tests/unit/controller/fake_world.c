@@ -286,7 +286,9 @@ static struct object *updated(struct fake_world *fake, const struct kind *kind, 
         memcpy((char *)result + status->offset,
                (char *)schema_copy(fake->arena, kind->type, from) + status->offset, field_size(status));
     }
-    if (!is_status) {
+    if (is_status) {
+        result->metadata.annotations = new->metadata.annotations;
+    } else {
         const struct field *spec = type_field(kind->type, STR("spec"));
 
         result->metadata.generation = old->metadata.generation;
