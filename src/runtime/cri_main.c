@@ -10,6 +10,7 @@
 #include "runtime/network_conf.h"
 #include "runtime/service.h"
 #include "runtime/shim/spawner.h"
+#include "runtime/streaming.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -120,6 +121,7 @@ static struct status *run(struct cri *cri, struct signals *signals)
 
     TRY(state_recover(&cri->runtime));
     TRY(image_service_new(&options, &cri->images));
+    TRY(streaming_new(&cri->runtime, &cri->runtime.streaming));
     cri->runtime_methods = runtime_service_methods(&cri->runtime);
     TRY(listen_on(cri));
     log_info("serving CRI on %.*s, %zu sandboxes and %zu containers known", STR_ARG(cri->options.socket),
@@ -143,6 +145,7 @@ static void run_task(void *arg)
         http_server_stop(cri->server, STOP_GRACE);
         http_server_free(cri->server);
     }
+    streaming_free(cri->runtime.streaming);
     image_service_free(cri->images);
     state_leave(&cri->runtime);
     signals_close(signals);

@@ -86,6 +86,22 @@ static struct cri_v1_container_user *user_of(struct arena *arena, const struct s
     return user;
 }
 
+/* By a name that people know, while the image has one. */
+static struct cri_v1_image_spec *image_of(struct arena *arena, const struct container *container)
+{
+    struct cri_v1_image_spec *spec = ARENA_NEW(arena, struct cri_v1_image_spec);
+    OWNED(image_unrefp) struct image *image = NULL;
+    struct status *status = image_store_find(container->runtime->images, container->record.image_id, &image);
+
+    *spec = *container->record.config->image;
+    if (status != NULL) {
+        status_free(status);
+    } else if (image->tags.len + image->digests.len > 0) {
+        spec->image = arena_str(arena, image->tags.len > 0 ? image->tags.items[0] : image->digests.items[0]);
+    }
+    return spec;
+}
+
 void service_container_status(struct arena *arena, const struct container *container,
                               struct cri_v1_container_status *ret)
 {
@@ -95,7 +111,7 @@ void service_container_status(struct arena *arena, const struct container *conta
 
     *ret = (struct cri_v1_container_status){
         .id = record->id, .metadata = config->metadata, .state = record->state, .created_at = record->created_at,
-        .image = config->image, .image_ref = record->image_ref, .image_id = record->image_id,
+        .image = image_of(arena, container), .image_ref = record->image_ref, .image_id = record->image_id,
         .reason = record->reason, .message = record->message, .labels = config->labels,
         .annotations = config->annotations, .log_path = record->log_path,
         .stop_signal = container_signal_to_cri(pod_container_stop_signal(container))};

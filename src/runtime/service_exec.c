@@ -1,15 +1,15 @@
-/* Running commands in containers: ExecSync. */
+/* Running commands in containers: ExecSync, and the URLs where Exec, Attach and PortForward are served. */
 #include "runtime/service.h"
 
 #include "base/buf.h"
 #include "base/env.h"
 #include "base/limits.h"
 #include "net/fd_stream.h"
-#include "runtime/container_plan.h"
+#include "runtime/exec.h"
+#include "runtime/streaming.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 /* How long output may come after the end of the command: something it left behind may hold the pipes for good. */
@@ -23,12 +23,9 @@ struct sink {
     struct buf bytes;
 };
 
-/* One command, from its start to its end. */
+/* One command whose output is kept. */
 struct running {
-    struct container *container;
-    struct arena *arena;
-    struct exec_wait wait;
-    struct cond changed;
+    struct exec exec;
     struct sink sinks[2];
     struct task_group readers;
     int theirs[3];
@@ -80,50 +77,15 @@ static void close_theirs(struct running *running)
     }
 }
 
-static struct status *start(struct running *running, const struct str_list *command)
-{
-    struct container *container = running->container;
-    struct shim_exec_plan plan;
-    struct shim_reply reply = {0};
-    struct shim_call call = {.verb = SHIM_EXEC, .id = container->record.id, .exec = running->wait.exec,
-                             .plan_type = &shim_exec_plan_type, .plan = &plan, .fd_count = 3};
-
-    container_plan_exec(running->arena, container->record.plan, command, false, &plan);
-    for (int i = 0; i < 3; i++) {
-        call.fds[i] = running->theirs[i];
-    }
-    struct status *status = shim_client_call(container->sandbox->shim, running->arena, &call, &reply, NULL);
-
-    return status != NULL ? status_while(status, "failed to exec in container: failed to start exec \"%.*s\"",
-                                         STR_ARG(running->wait.exec))
-                          : NULL;
-}
-
-static void kill_command(struct running *running)
-{
-    struct shim_reply reply = {0};
-    struct sandbox *sandbox = running->container->sandbox;
-    struct shim_call call = {.verb = SHIM_SIGNAL, .id = running->container->record.id, .exec = running->wait.exec,
-                             .value = SIGKILL};
-
-    if (sandbox->shim != NULL) {
-        status_free(shim_client_call(sandbox->shim, running->arena, &call, &reply, NULL));
-    }
-}
-
 static struct status *wait_end(struct running *running, int64_t timeout_seconds)
 {
     int64_t deadline = timeout_seconds > 0 ? env_mono() + timeout_seconds * ENV_SECOND : TASK_FOREVER;
 
-    while (!running->wait.is_done) {
-        if (!cond_wait(&running->changed, deadline) && !running->wait.is_done) {
-            kill_command(running);
-            return task_is_cancelled()
-                       ? status_new(STATUS_CANCELLED, "failed to exec in container: context canceled")
-                       : status_new(STATUS_TIMEOUT,
-                                    "failed to exec in container: timeout %llds exceeded: context deadline exceeded",
-                                    (long long)timeout_seconds);
-        }
+    if (!exec_wait_end(&running->exec, deadline)) {
+        exec_kill(&running->exec);
+        return task_is_cancelled() ? status_new(STATUS_CANCELLED, "context canceled")
+                                   : status_new(STATUS_TIMEOUT, "timeout %llds exceeded: context deadline exceeded",
+                                                (long long)timeout_seconds);
     }
     int64_t patience = env_mono() + LINGER;
 
@@ -135,8 +97,7 @@ static struct status *wait_end(struct running *running, int64_t timeout_seconds)
 static struct status *run(struct running *running, const struct cri_v1_exec_sync_request *asked)
 {
     TRY(open_pipes(running));
-    list_add_tail(&running->container->sandbox->execs, &running->wait.link);
-    TRY(start(running, &asked->cmd));
+    TRY(exec_start(&running->exec, &asked->cmd, running->theirs, NULL));
     close_theirs(running);
     for (int i = 0; i < 2; i++) {
         task_group_spawn(&running->readers, "exec output", read_all, &running->sinks[i]);
@@ -148,38 +109,74 @@ static struct status *exec_sync(void *arg, struct arena *arena, const void *requ
 {
     const struct cri_v1_exec_sync_request *asked = request;
     struct cri_v1_exec_sync_response *answer = response;
-    OWNED(container_unrefp) struct container *container = NULL;
-    struct running running = {.arena = arena, .theirs = {-1, -1, -1}};
+    struct running running = {.theirs = {-1, -1, -1}};
+    struct status *status = exec_init(&running.exec, arg, asked->container_id, arena);
 
-    TRY(container_get(arg, asked->container_id, &container));
-    if (container->record.state != CRI_V1_CONTAINER_STATE_CONTAINER_RUNNING || container->sandbox->shim == NULL) {
-        return status_new(STATUS_INVALID, "failed to exec in container: container \"%.*s\" is not running",
-                          STR_ARG(container->record.id));
+    if (status == NULL) {
+        task_group_init(&running.readers);
+        status = run(&running, asked);
+        close_theirs(&running);
+        task_group_cancel(&running.readers);
+        answer->stdout = arena_str(arena, buf_str(&running.sinks[0].bytes));
+        answer->stderr = arena_str(arena, buf_str(&running.sinks[1].bytes));
+        answer->exit_code = (int32_t)running.exec.wait.process.exit_code;
+        exec_done(&running.exec);
     }
-    if (asked->cmd.len == 0) {
-        return status_new(STATUS_BAD_REQUEST, "cmd is empty");
-    }
-    running.container = container;
-    running.wait.exec = state_new_id(arena);
-    running.wait.changed = &running.changed;
-    cond_init(&running.changed);
-    task_group_init(&running.readers);
-    struct status *status = run(&running, asked);
-
-    list_remove(&running.wait.link);
-    close_theirs(&running);
-    task_group_cancel(&running.readers);
-    answer->stdout = arena_str(arena, buf_str(&running.sinks[0].bytes));
-    answer->stderr = arena_str(arena, buf_str(&running.sinks[1].bytes));
-    answer->exit_code = (int32_t)running.wait.process.exit_code;
     for (int i = 0; i < 2; i++) {
         stream_close(running.sinks[i].stream);
         buf_done(&running.sinks[i].bytes);
     }
-    return status;
+    return status != NULL ? status_while(status, "failed to exec in container") : NULL;
+}
+
+static struct status *exec(void *arg, struct arena *arena, const void *request, void *response)
+{
+    const struct cri_v1_exec_request *asked = request;
+    struct runtime *runtime = arg;
+    struct streaming_request wanted = {.kind = STREAMING_EXEC, .id = asked->container_id, .command = asked->cmd,
+                                       .wants = {asked->stdin, asked->stdout, asked->stderr, asked->tty}};
+    struct exec probe = {0};
+
+    TRY(exec_init(&probe, runtime, asked->container_id, arena)); /* better said now than on the connection */
+    exec_done(&probe);
+    if (asked->tty && asked->stderr) {
+        return status_new(STATUS_BAD_REQUEST, "tty and stderr cannot both be true");
+    }
+    return streaming_add(runtime->streaming, &wanted, arena, &((struct cri_v1_exec_response *)response)->url);
+}
+
+static struct status *attach(void *arg, struct arena *arena, const void *request, void *response)
+{
+    const struct cri_v1_attach_request *asked = request;
+    struct runtime *runtime = arg;
+    struct streaming_request wanted = {.kind = STREAMING_ATTACH, .id = asked->container_id,
+                                       .wants = {asked->stdin, asked->stdout, asked->stderr, asked->tty}};
+    struct exec probe = {0};
+
+    TRY(exec_init(&probe, runtime, asked->container_id, arena));
+    exec_done(&probe);
+    return streaming_add(runtime->streaming, &wanted, arena, &((struct cri_v1_attach_response *)response)->url);
+}
+
+static struct status *port_forward(void *arg, struct arena *arena, const void *request, void *response)
+{
+    const struct cri_v1_port_forward_request *asked = request;
+    struct runtime *runtime = arg;
+    struct streaming_request wanted = {.kind = STREAMING_FORWARD, .id = asked->pod_sandbox_id};
+    OWNED(sandbox_unrefp) struct sandbox *sandbox = NULL;
+
+    TRY(sandbox_get(runtime, asked->pod_sandbox_id, &sandbox));
+    if (sandbox->pause_pid == 0) {
+        return status_new(STATUS_INVALID, "sandbox container \"%.*s\" is not running", STR_ARG(sandbox->record.id));
+    }
+    return streaming_add(runtime->streaming, &wanted, arena,
+                         &((struct cri_v1_port_forward_response *)response)->url);
 }
 
 static const struct grpc_method methods[] = {
     {.rpc = &cri_v1_runtime_service_exec_sync_rpc, .handle = exec_sync},
+    {.rpc = &cri_v1_runtime_service_exec_rpc, .handle = exec},
+    {.rpc = &cri_v1_runtime_service_attach_rpc, .handle = attach},
+    {.rpc = &cri_v1_runtime_service_port_forward_rpc, .handle = port_forward},
 };
 const struct service_methods service_exec_methods = {methods, COUNT_OF(methods)};

@@ -35,6 +35,7 @@ struct runtime {
     int spawner;        /* spawner.h */
     bool has_apparmor;
     struct map sandboxes, containers; /* by ID */
+    struct streaming *streaming;      /* streaming.h */
     struct map filters;               /* seccomp filters made before: struct filter by what they were made of */
     runtime_event_fn *on_event;       /* NULL: nobody wants to know */
     void *on_event_arg;
