@@ -239,6 +239,11 @@ static void link_log(struct start *start, struct str id)
     status_free(host_symlink(kubelet->host, target.p, link.p));
 }
 
+static bool has_probe(const struct core_v1_container *container)
+{
+    return container->startup_probe != NULL || container->readiness_probe != NULL || container->liveness_probe != NULL;
+}
+
 static bool run_post_start(struct start *start, struct str id)
 {
     struct pod_starting *all = start->all;
@@ -247,6 +252,10 @@ static bool run_post_start(struct start *start, struct str id)
     int64_t from = env_wall();
 
     if (lifecycle == NULL || lifecycle->post_start == NULL) {
+        if (!has_probe(start->container)) {
+            kubelet_trace_pod(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_SKIPPED, from,
+                              "%.*s has no postStart hook and no probes", STR_ARG(start->container->name));
+        }
         return true;
     }
     struct status *error = hook_run(all->kubelet, start->container, lifecycle->post_start, id, ip, 0);

@@ -130,7 +130,6 @@ static struct status *stop_containers(const struct server_options *options, stru
     if (runtime == NULL || geteuid() != 0 || !file_exists(places->runtime.p)) {
         return NULL;
     }
-    TRY(places_make(places, 0, true)); /* the run directory is gone after a reboot */
     pid_t pid = component_fork(runtime);
 
     if (pid < 0) {
@@ -153,13 +152,13 @@ static struct status *stop(const struct server_options *options, struct arena *a
     size_t stopped = 0;
 
     TRY(stop_server(&places));
-    if (!file_exists(places.pid_file.p)) {
-        printf("no server of %s has run since this machine started\n", places.data.p);
-    } else {
-        TRY(places_lock(&places, &lock_fd)); /* no server of this directory may start meanwhile */
+    if (!file_exists(places.data.p)) {
+        return status_new(STATUS_NOT_FOUND, "there is no %s", places.data.p);
     }
+    TRY(places_make(&places, 0, geteuid() == 0)); /* the run directory is gone after a reboot */
+    TRY(places_lock(&places, &lock_fd));          /* no server of this directory may start meanwhile */
     TRY(stop_containers(options, &places, arena, &stopped));
-    printf("stopped %s and %zu pods\n", places.data.p, stopped);
+    printf("stopped the cluster of %s and %zu pods\n", places.data.p, stopped);
     return NULL;
 }
 

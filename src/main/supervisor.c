@@ -102,6 +102,7 @@ static void component_exec(const struct component *component)
 
 pid_t component_fork(const struct component *component)
 {
+    fflush(NULL); /* lest the child prints again what waits here */
     pid_t pid = fork();
 
     if (pid == 0) {

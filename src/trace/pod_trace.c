@@ -62,7 +62,8 @@ static const struct trace_span *choose(const struct join *join, enum trace_step 
             chosen = chosen == NULL || span->start <= join->pod_made ? span : chosen;
         } else if (is_after_pod(step)) {
             chosen = chosen == NULL || chosen->start < join->pod_made ? span : chosen;
-        } else if (chosen == NULL || (chosen->outcome == TRACE_FAILED)) {
+        } else if (chosen == NULL || chosen->outcome == TRACE_FAILED ||
+                   (chosen->outcome == TRACE_SKIPPED && span->outcome != TRACE_SKIPPED)) {
             chosen = span;
         }
     }
@@ -124,14 +125,28 @@ static int64_t first_of_pod(const struct trace_span_list *spans, struct str uid)
     return INT64_MAX;
 }
 
-/* A failure is where the flow ended unless a later step of the pod was reached all the same: it was tried again. */
+/* A failure is where the flow ended, unless a later step was begun after it and went well: it was tried again, or was no
+ * hindrance. That the server answers a refused request is no such step. */
+static bool is_the_end(const struct pod_trace *trace, int failed)
+{
+    for (int step = failed + 1; step < TRACE_STEP_COUNT; step++) {
+        const struct trace_span *later = trace->lines[step].span;
+
+        if (later != NULL && later->outcome == TRACE_OK && step != TRACE_RESPOND &&
+            later->start > trace->lines[failed].span->start) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum trace_step where_failed(const struct pod_trace *trace)
 {
-    for (int step = TRACE_STEP_COUNT - 1; step > 0; step--) {
+    for (int step = 1; step < TRACE_STEP_COUNT; step++) {
         const struct trace_span *span = trace->lines[step].span;
 
-        if (span != NULL && span->outcome != TRACE_SKIPPED) {
-            return span->outcome == TRACE_FAILED ? (enum trace_step)step : 0;
+        if (span != NULL && span->outcome == TRACE_FAILED && is_the_end(trace, step)) {
+            return (enum trace_step)step;
         }
     }
     return 0;

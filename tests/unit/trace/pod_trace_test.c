@@ -97,6 +97,10 @@ TEST("trace/pod_trace/ends where the flow failed, unless it was tried again")
     CHECK(str_contains(text, STR("FAILED: not found")));
     CHECK(!str_contains(text, STR("container-started")));
 
+    *LIST_ADD(arena, &spans) = span_at(TRACE_RESOURCES_INITIALISED, 380); /* which was done before: the image still failed */
+    trace = pod_trace_join(&spans, &chain, arena);
+    CHECK_INT(trace.failed, TRACE_IMAGE);
+
     *LIST_ADD(arena, &spans) = span_at(TRACE_IMAGE, 500);
     trace = pod_trace_join(&spans, &chain, arena);
     CHECK_INT(trace.failed, 0);
@@ -157,8 +161,12 @@ TEST("trace/pod_trace/tells of a request that was refused")
 
     refused.outcome = TRACE_FAILED;
     refused.detail = STR("Unauthorized");
+    struct trace_span answer = span_at(TRACE_RESPOND, 91);
+
+    answer.outcome = TRACE_FAILED;
     *LIST_ADD(arena, &spans) = span_at(TRACE_COMMAND, 10);
     *LIST_ADD(arena, &spans) = refused;
+    *LIST_ADD(arena, &spans) = answer;
     struct pod_trace trace = pod_trace_of_request(&spans, (struct str)TRACE_ID, arena);
 
     CHECK_INT(trace.failed, TRACE_AUTHENTICATION_RESULT);
