@@ -17,6 +17,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+/* How often the kernel may be asked again when something was renamed or mounted elsewhere while it followed "..". */
+enum { OPEN_TRIES = 10000 };
+
 static int open_below(const char *path, int flags)
 {
     struct kernel_open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
@@ -29,7 +32,11 @@ static int open_below(const char *path, int flags)
     if (root < 0) {
         return -1;
     }
-    int fd = kernel_openat2(root, path, &how);
+    int fd, tries = 0;
+
+    do {
+        fd = kernel_openat2(root, path, &how);
+    } while (fd < 0 && errno == EAGAIN && ++tries < OPEN_TRIES);
     int error = errno;
 
     close(root);
