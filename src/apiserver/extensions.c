@@ -1,3 +1,4 @@
+#include "apiserver/admission/admission.h"
 #include "apiserver/bootstrap/bootstrap.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/openapi/openapi.h"
@@ -7,6 +8,7 @@
 #include <stddef.h>
 
 const struct apiserver_extension *const apiserver_extensions[] = {
+    &admission_extension,
     &discovery_extension,
     &trace_api_extension,
     &openapi_extension,

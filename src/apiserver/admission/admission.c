@@ -25,6 +25,18 @@ const struct admission_plugin *const admission_plugins[] = {
     NULL,
 };
 
+/* Stock's names of plugins that are not in the table above. They may be disabled, which changes nothing; whoever enables
+ * one is told that it is not there. */
+static const char *const absent_plugins[] = {
+    "AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning",
+    "CertificateSubjectRestriction", "ClusterTrustBundleAttest", "DenyServiceExternalIPs", "EventRateLimit",
+    "ExtendedResourceToleration", "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy",
+    "MutatingAdmissionWebhook", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator",
+    "NodeRestriction", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector",
+    "PodSecurity", "PodTolerationRestriction", "PodTopologyLabels", "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook",
+};
+
 static bool names(const struct flag_strings *list, const char *name)
 {
     LIST_EACH(item, list) {
@@ -90,3 +102,55 @@ struct status *admission_forbidden(const struct admission_request *admission, co
     va_end(args);
     return error_forbidden(kind->group, kind->plural, name, "%.*s", STR_ARG(why));
 }
+
+static bool is_there(struct str name)
+{
+    for (size_t i = 0; admission_plugins[i] != NULL; i++) {
+        if (str_is(name, admission_plugins[i]->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct status *check_name(struct str name, const char *flag, bool is_wanted)
+{
+    bool is_known = is_there(name);
+
+    for (size_t i = 0; i < COUNT_OF(absent_plugins) && !is_known; i++) {
+        if (str_is(name, absent_plugins[i])) {
+            if (is_wanted) {
+                return status_new(STATUS_BAD_REQUEST, "--%s: plugin \"%.*s\" is not part of this server", flag,
+                                  STR_ARG(name));
+            }
+            is_known = true;
+        }
+    }
+    return is_known ? NULL
+                    : status_new(STATUS_BAD_REQUEST, "%s plugin \"%.*s\" is unknown", flag, STR_ARG(name));
+}
+
+struct status *admission_check_flags(const struct apiserver_options *options)
+{
+    LIST_EACH(name, &options->enable_admission_plugins) {
+        TRY(check_name(*name, "enable-admission-plugins", true));
+        LIST_EACH(other, &options->disable_admission_plugins) {
+            if (str_eq(*name, *other)) {
+                return status_new(STATUS_BAD_REQUEST,
+                                  "[%.*s] in enable-admission-plugins and disable-admission-plugins overlapped",
+                                  STR_ARG(*name));
+            }
+        }
+    }
+    LIST_EACH(name, &options->disable_admission_plugins) {
+        TRY(check_name(*name, "disable-admission-plugins", false));
+    }
+    return NULL;
+}
+
+static struct status *admission_open(struct apiserver *server)
+{
+    return admission_check_flags(server->options);
+}
+
+const struct apiserver_extension admission_extension = {.name = "admission", .open = admission_open};

@@ -5,6 +5,8 @@
 
 #include "apiserver/request.h"
 
+struct apiserver_extension;
+struct apiserver_options;
 struct delete_options;
 
 enum admission_operation { ADMIT_CREATE = 1, ADMIT_UPDATE = 2, ADMIT_DELETE = 4, ADMIT_CONNECT = 8 };
@@ -39,5 +41,11 @@ MUST_USE struct status *admission_run(struct admission_request *admission, enum 
 /* `pods "a" is forbidden: WHY` */
 MUST_USE struct status *admission_forbidden(const struct admission_request *admission, const char *format, ...)
     PRINTF_LIKE(2, 3);
+
+/* BAD_REQUEST when the flags name plugins that there are not. */
+MUST_USE struct status *admission_check_flags(const struct apiserver_options *options);
+
+/* Checks the flags. */
+extern const struct apiserver_extension admission_extension;
 
 #endif

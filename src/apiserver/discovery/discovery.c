@@ -10,9 +10,7 @@
 
 static struct status *check_method(const struct request *request)
 {
-    return str_is(request->exchange->method, "GET") || str_is(request->exchange->method, "HEAD")
-               ? NULL
-               : error_method_not_allowed();
+    return str_is(request->exchange->method, "GET") ? NULL : error_method_not_allowed();
 }
 
 static struct status *negotiate(struct request *request, enum negotiate_scope scope)
@@ -100,6 +98,9 @@ static struct status *serve_core_version(struct request *request)
     struct meta_v1_api_resource_list *list;
     struct str version = str_from(request->info.path, sizeof "/api/" - 1);
 
+    if (version.n == 0) {
+        return serve_api(request);
+    }
     if (str_has_suffix(version, STR("/"))) {
         version.n--;
     }
@@ -119,10 +120,13 @@ static struct status *serve_group(struct request *request)
     struct str group, version, rest;
 
     str_cut(str_from(request->info.path, sizeof "/apis/" - 1), '/', &group, &version);
+    if (group.n == 0) {
+        return serve_apis(request);
+    }
     str_cut(version, '/', &version, &rest);
     struct meta_v1_api_group *found = discovery_group(request->arena, resources, group);
 
-    if (found == NULL || group.n == 0) {
+    if (found == NULL) {
         return respond_text(request, 404, STR("404 page not found\n"));
     }
     struct meta_v1_api_resource_list *list = discovery_resources(request->arena, resources, group, version);

@@ -86,9 +86,7 @@ static struct status *ensure_made(struct apiserver *server, struct document *doc
 
 static struct status *check_method(const struct request *request)
 {
-    return str_is(request->exchange->method, "GET") || str_is(request->exchange->method, "HEAD")
-               ? NULL
-               : error_method_not_allowed();
+    return str_is(request->exchange->method, "GET") ? NULL : error_method_not_allowed();
 }
 
 /* Clients that name the hash may keep the answer for good. */

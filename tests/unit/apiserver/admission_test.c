@@ -113,3 +113,28 @@ TEST("apiserver/admission/secrets are found wherever a pod names them")
         CHECK_STR(references.items[i].what, wanted[i]);
     }
 }
+
+static void check_flags(const char *enable, const char *disable, const char *error)
+{
+    struct apiserver_options options;
+    struct str names[] = {str_of(enable), str_of(disable)};
+
+    apiserver_options_init(&options);
+    options.enable_admission_plugins = (struct flag_strings){.items = &names[0], .len = names[0].n != 0};
+    options.disable_admission_plugins = (struct flag_strings){.items = &names[1], .len = names[1].n != 0};
+    if (error == NULL) {
+        CHECK_OK(admission_check_flags(&options));
+    } else {
+        CHECK_ERROR(admission_check_flags(&options), error);
+    }
+}
+
+TEST("apiserver/admission/flags name plugins that there are")
+{
+    check_flags("SecurityContextDeny", "Priority", NULL);
+    check_flags("", "AlwaysPullImages", NULL);
+    check_flags("", "Prioritty", "disable-admission-plugins plugin \"Prioritty\" is unknown");
+    check_flags("Nope", "", "enable-admission-plugins plugin \"Nope\" is unknown");
+    check_flags("EventRateLimit", "", "\"EventRateLimit\" is not part of this server");
+    check_flags("Priority", "Priority", "overlapped");
+}
