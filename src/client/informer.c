@@ -18,7 +18,7 @@
 /* A watch ends after one to two of these, so that no dead connection is believed in for long; client-go's. */
 #define WATCH_SECONDS INT64_C(300)
 
-enum { INDEXES_MAX = 4, HANDLERS_MAX = 16 };
+enum { INDEXES_MAX = 4, HANDLERS_MAX = 32 };
 
 /* The objects under one key of an index, in the order they came. */
 struct bucket {

@@ -12,12 +12,13 @@ struct controller_watch {
     controller_map_fn *map; /* NULL: the object's controller reference, when it is of the reconciled kind */
 };
 
-enum { CONTROLLER_WATCHES_MAX = 8 };
+enum { CONTROLLER_WATCHES_MAX = 16 };
 
 struct controller {
     const char *name;        /* "deployment-controller": source of events */
     const char *account;     /* the service account it acts as, in kube-system */
     const struct kind *kind; /* keys are NAMESPACE/NAME of this kind */
+    controller_map_fn *map;  /* of that kind itself; NULL: each object's own key */
     struct controller_watch watches[CONTROLLER_WATCHES_MAX];
     int workers; /* 0: 5 */
     enum trace_step observed; /* the step of seeing a new object, or a new generation of one; 0: none */

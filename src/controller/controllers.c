@@ -4,6 +4,7 @@ const struct controller *const controllers_all[] = {
     &service_account_controller, &root_ca_controller,        &node_ipam_controller,
     &node_lifecycle_controller,  &taint_eviction_controller, &deployment_controller,
     &replicaset_controller,      &pod_gc_controller,         &namespace_controller,
-    &endpointslice_controller,   &endpoints_controller,
+    &endpointslice_controller,   &endpoints_controller,      &resource_quota_controller,
+    &cluster_role_aggregation_controller,
 };
 const size_t controllers_all_count = COUNT_OF(controllers_all);

@@ -15,6 +15,8 @@ extern const struct controller pod_gc_controller;
 extern const struct controller namespace_controller;
 extern const struct controller endpointslice_controller;
 extern const struct controller endpoints_controller;
+extern const struct controller resource_quota_controller;
+extern const struct controller cluster_role_aggregation_controller;
 
 /* All of them, in the order they are started. */
 extern const struct controller *const controllers_all[];

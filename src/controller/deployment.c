@@ -155,9 +155,16 @@ static void create_new_set(struct pass *pass, int64_t revision)
                    "Scaled up replica set %.*s from 0 to %d", STR_ARG(set->metadata.name), *set->spec.replicas);
     }
     pass->revision = arena_printf(arena, "%lld", (long long)revision);
-    pass->progress.status = "True";
-    pass->progress.reason = "NewReplicaSetCreated";
-    pass->progress.message = arena_printf(arena, "Created new replica set \"%.*s\"", STR_ARG(set->metadata.name));
+    if (pass->world->failure != NULL && pass->world->failed_verb == PLAN_CREATE) {
+        pass->progress.status = "False";
+        pass->progress.reason = "FailedCreate";
+        pass->progress.message = arena_printf(arena, "Failed to create new replica set \"%.*s\": %.*s",
+                                              STR_ARG(set->metadata.name), STR_ARG(pass->world->failure->message));
+    } else {
+        pass->progress.status = "True";
+        pass->progress.reason = "NewReplicaSetCreated";
+        pass->progress.message = arena_printf(arena, "Created new replica set \"%.*s\"", STR_ARG(set->metadata.name));
+    }
     pass->all = with_new;
 }
 

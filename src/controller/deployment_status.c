@@ -201,6 +201,29 @@ static void set_progressing(struct arena *arena, const struct apps_v1_deployment
     }
 }
 
+static const struct apps_v1_replica_set_condition *failure_of(const struct apps_v1_replica_set *set)
+{
+    LIST_EACH(condition, &set->status.conditions)
+    {
+        if (str_is(condition->type, "ReplicaFailure")) {
+            return condition;
+        }
+    }
+    return NULL;
+}
+
+/* Of the new set, or else of any other. */
+static const struct apps_v1_replica_set_condition *find_failure(const struct replica_sets *all,
+                                                                const struct apps_v1_replica_set *new_set)
+{
+    const struct apps_v1_replica_set_condition *failure = new_set != NULL ? failure_of(new_set) : NULL;
+
+    for (size_t i = 0; i < all->len && failure == NULL; i++) {
+        failure = failure_of(all->items[i]);
+    }
+    return failure;
+}
+
 struct apps_v1_deployment_status deployment_status(struct arena *arena, const struct apps_v1_deployment *deployment,
                                                    const struct replica_sets *all,
                                                    const struct apps_v1_replica_set *new_set,
@@ -221,8 +244,11 @@ struct apps_v1_deployment_status deployment_status(struct arena *arena, const st
         condition_remove(&status, "Progressing");
     }
     set_available(arena, deployment, &status, progress->now);
-    if (progress->create_failed) {
-        condition_set(arena, &status, "ReplicaFailure", "True", "FailedCreate", progress->message, progress->now);
+    const struct apps_v1_replica_set_condition *failure = find_failure(all, new_set);
+
+    if (failure != NULL) {
+        condition_set(arena, &status, "ReplicaFailure", arena_cstr(arena, failure->status),
+                      arena_cstr(arena, failure->reason), failure->message, progress->now);
     } else {
         condition_remove(&status, "ReplicaFailure");
     }

@@ -11,7 +11,6 @@ struct deployment_progress {
      * NULL: nothing. */
     const char *status, *reason;
     struct str message;
-    bool create_failed; /* ReplicaFailure=True and Progressing=False, FailedCreate, with `message` */
 };
 
 /* The status the Deployment should have; in the arena. `new_set` may be NULL. */

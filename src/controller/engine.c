@@ -119,6 +119,7 @@ static void subscription_tell(void *arg, const void *old, const void *new)
     struct str_list keys = {0};
 
     record_observed(subscription, old, new);
+    world.gone = new == NULL;
     const void *objects[] = {old, new}; /* the old one too: an owner that changed must hear of it */
 
     for (size_t i = 0; i < COUNT_OF(objects); i++) {
@@ -156,7 +157,7 @@ void engine_add(struct engine *engine, const struct controller *controller)
     runner->client = accounts_client(engine->accounts, controller->account);
     runner->recorder = event_recorder_new(runner->client, str_of(controller->name), STR(""));
     engine->runners[engine->runner_count++] = runner;
-    subscribe(runner, controller->kind, NULL);
+    subscribe(runner, controller->kind, controller->map);
     for (size_t i = 0; i < COUNT_OF(controller->watches) && controller->watches[i].kind != NULL; i++) {
         subscribe(runner, controller->watches[i].kind, controller->watches[i].map);
     }

@@ -37,6 +37,7 @@ struct world {
     void *source; /* the reader's own */
     int64_t now;        /* env_wall() at the start of the pass */
     struct arena *arena;
+    bool gone; /* for a map function: the object is no more */
     const void *gathered; /* what the controller's gather() has found; NULL: nothing */
     /* What went wrong when this key's last plan was carried out; NULL when nothing did. */
     const struct status *failure;

@@ -2,7 +2,7 @@
  * stored. The quota controller sets the bounds there, and gives back what objects no longer cost. */
 #include "apiserver/admission/objects.h"
 #include "apiserver/admission/plugins.h"
-#include "apiserver/admission/quota_usage.h"
+#include "api/quota_usage.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/resource.h"
 #include "apiserver/server.h"

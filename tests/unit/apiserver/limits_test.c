@@ -2,7 +2,7 @@
 
 #include "api/pod_amounts.h"
 #include "apiserver/admission/limit_rules.h"
-#include "apiserver/admission/quota_usage.h"
+#include "api/quota_usage.h"
 #include "schema/json.h"
 #include "schema/map_of.h"
 

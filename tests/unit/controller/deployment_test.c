@@ -349,3 +349,37 @@ TEST("controller/deployment/a set of the wanted name with another template raise
     CHECK(fake.plan.items[0].verb == PLAN_CREATE && !str_eq(fake.plan.items[0].name, other->metadata.name));
     fake_world_done(&fake);
 }
+
+TEST("controller/deployment/a set that can't get its pods, or can't be made, shows in the conditions")
+{
+    struct fake_world fake;
+    struct status *failure = status_new(STATUS_FORBIDDEN, "no more sets");
+
+    fake_world_init(&fake);
+    fake_world_add(&fake, &apps_v1_deployment_kind, web);
+    fake.world.failure = failure;
+    fake.world.failed_verb = PLAN_CREATE;
+    fake_world_plan(&fake, &deployment_controller, "default/web");
+    CHECK(plan_last(&fake.plan)->regardless);
+    const struct apps_v1_deployment *deployment = plan_last(&fake.plan)->object;
+    const struct apps_v1_deployment_condition *condition = deployment_condition_find(&deployment->status, "Progressing");
+
+    CHECK_STR(condition->status, "False");
+    CHECK_STR(condition->reason, "FailedCreate");
+    CHECK(str_has_prefix(condition->message, STR("Failed to create new replica set \"web-")) &&
+          str_has_suffix(condition->message, STR("\": no more sets")));
+    fake.world.failure = NULL;
+    fake_world_plan(&fake, &deployment_controller, "default/web");
+    fake_world_apply(&fake);
+    fake.world.failure = failure;
+    fake_world_step(&fake, &replicaset_controller);
+    fake.world.failure = NULL;
+    fake_world_step(&fake, &deployment_controller);
+    deployment = fake_world_get(&fake, &apps_v1_deployment_kind, "default/web");
+    condition = deployment_condition_find(&deployment->status, "ReplicaFailure");
+    CHECK_STR(condition->status, "True");
+    CHECK_STR(condition->reason, "FailedCreate");
+    CHECK_STR(condition->message, "no more sets");
+    status_free(failure);
+    fake_world_done(&fake);
+}

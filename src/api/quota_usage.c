@@ -1,8 +1,8 @@
-#include "apiserver/admission/quota_usage.h"
+#include "api/quota_usage.h"
 
 #include "api/pod_amounts.h"
 #include "api/pod_qos.h"
-#include "apiserver/user.h"
+#include "base/buf.h"
 #include "schema/map_of.h"
 #include "schema/quantity.h"
 
@@ -17,6 +17,28 @@ static const char *const compute_names[] = {"cpu",        "memory",        "ephe
 /* Core kinds that were counted by their plural alone before all were. */
 static const char *const plain_counts[] = {"pods",    "services",   "persistentvolumeclaims", "replicationcontrollers",
                                            "secrets", "configmaps", "resourcequotas"};
+
+static bool has(const struct str_list *list, struct str text)
+{
+    LIST_EACH(item, list)
+    {
+        if (str_eq(*item, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct str joined(struct arena *arena, const struct str_list *list, const char *separator)
+{
+    OWNED(buf_done) struct buf out = {0};
+
+    LIST_EACH(item, list)
+    {
+        buf_printf(&out, "%s%.*s", item == list->items ? "" : separator, STR_ARG(*item));
+    }
+    return arena_str(arena, buf_str(&out));
+}
 
 static bool is_one_of(struct str name, const char *const *list, size_t count)
 {
@@ -214,10 +236,10 @@ static bool has_cross_namespace_affinity(const struct core_v1_affinity *affinity
 static bool matches_values(struct str value, struct str operator, const struct str_list *values)
 {
     if (str_is(operator, "In")) {
-        return value.n != 0 && str_list_has(values, value);
+        return value.n != 0 && has(values, value);
     }
     if (str_is(operator, "NotIn")) {
-        return !str_list_has(values, value);
+        return !has(values, value);
     }
     return str_is(operator, "DoesNotExist") ? value.n == 0 : value.n != 0;
 }
@@ -310,7 +332,7 @@ static struct str silent_ones(struct arena *arena, const struct core_v1_pod_spec
     if (names.len != 0) {
         qsort(names.items, names.len, sizeof *names.items, by_text);
     }
-    return str_list_join(arena, &names, ",");
+    return joined(arena, &names, ",");
 }
 
 struct str quota_constraints(struct arena *arena, const struct str_list *names, const struct kind *kind,
@@ -334,7 +356,7 @@ struct str quota_constraints(struct arena *arena, const struct str_list *names, 
         }
     }
     return missing.len == 0 ? (struct str){0}
-                            : arena_printf(arena, "must specify %.*s", STR_ARG(str_list_join(arena, &missing, "; ")));
+                            : arena_printf(arena, "must specify %.*s", STR_ARG(joined(arena, &missing, "; ")));
 }
 
 /* --- amounts --- */
@@ -354,7 +376,7 @@ struct quantity_map quota_mask(struct arena *arena, const struct quantity_map *a
     struct quantity_map masked = {0};
 
     LIST_EACH(entry, amounts) {
-        if (str_list_has(names, entry->key)) {
+        if (has(names, entry->key)) {
             quantity_map_set(arena, &masked, entry->key, entry->value);
         }
     }
@@ -369,5 +391,5 @@ struct str quota_text(struct arena *arena, const struct quantity_map *amounts)
         *LIST_ADD(arena, &parts) =
             arena_printf(arena, "%.*s=%.*s", STR_ARG(entry->key), STR_ARG(entry->value.text));
     }
-    return str_list_join(arena, &parts, ",");
+    return joined(arena, &parts, ",");
 }

@@ -1,6 +1,6 @@
 /* What objects cost against ResourceQuotas, and which quotas count them. Pure. */
-#ifndef APISERVER_ADMISSION_QUOTA_USAGE_H
-#define APISERVER_ADMISSION_QUOTA_USAGE_H
+#ifndef API_QUOTA_USAGE_H
+#define API_QUOTA_USAGE_H
 
 #include "api/core_v1.h"
 
