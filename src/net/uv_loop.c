@@ -28,6 +28,8 @@ struct uv_env {
     struct env env;
     uv_loop_t loop;
     uv_async_t remote_wake;
+    uv_idle_t no_wait; /* active while something was posted during a turn */
+    bool is_in_turn;
     uv_mutex_t remote_lock;
     struct post_list remote; /* under remote_lock */
     struct post_list posts;
@@ -151,9 +153,20 @@ static void uv_env_timer_stop(struct env *env, struct env_timer *timer)
 
 /* Posts and workers. */
 
+static void idle(uv_idle_t *handle)
+{
+    (void)handle;
+}
+
 static void uv_env_post(struct env *env, env_fn *fn, void *arg)
 {
-    *VEC_ADD(&self(env)->posts) = (struct posted){fn, arg};
+    struct uv_env *uv = self(env);
+
+    *VEC_ADD(&uv->posts) = (struct posted){fn, arg};
+    if (uv->is_in_turn) {
+        /* libuv runs timers before it polls: what one of them posts must not wait for the next event. */
+        uv_idle_start(&uv->no_wait, idle);
+    }
 }
 
 static void uv_env_post_remote(struct env *env, env_fn *fn, void *arg)
@@ -408,7 +421,8 @@ struct env *event_loop_new(void)
     signal(SIGPIPE, SIG_IGN);
     uv->env.ops = &uv_ops;
     if (uv_loop_init(&uv->loop) != 0 || uv_mutex_init(&uv->remote_lock) != 0 ||
-        uv_async_init(&uv->loop, &uv->remote_wake, remote_posted) != 0) {
+        uv_async_init(&uv->loop, &uv->remote_wake, remote_posted) != 0 ||
+        uv_idle_init(&uv->loop, &uv->no_wait) != 0) {
         mem_die("cannot make an event loop");
     }
     uv->remote_wake.data = uv;
@@ -450,7 +464,10 @@ static void turn(struct uv_env *uv)
 {
     run_posts(uv);
     if (!uv->stopped) {
+        uv->is_in_turn = true;
         uv_run(&uv->loop, uv->post_next < uv->posts.len ? UV_RUN_NOWAIT : UV_RUN_ONCE);
+        uv->is_in_turn = false;
+        uv_idle_stop(&uv->no_wait);
     }
 }
 
@@ -477,6 +494,7 @@ void event_loop_free(struct env *env)
     }
     uv_walk(&uv->loop, close_timer, NULL);
     uv_close((uv_handle_t *)&uv->remote_wake, NULL);
+    uv_close((uv_handle_t *)&uv->no_wait, NULL);
     uv_run(&uv->loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&uv->loop) != 0) {
         mem_die("an event loop was freed with watches left");

@@ -31,6 +31,27 @@ TEST("net/event_loop/timers are never early")
     run_on_loop(sleeps, NULL);
 }
 
+static void wake_after_sleep(void *arg)
+{
+    CHECK(task_sleep(ENV_MS));
+    task_wake(arg);
+}
+
+static void is_busy(void *arg)
+{
+    (void)arg;
+    task_spawn("sleeper", wake_after_sleep, task_current());
+    task_yield();
+    for (int64_t until = env_mono() + 5 * ENV_MS; env_mono() < until;) {
+    }
+    CHECK(task_park(TASK_FOREVER)); /* the timer is due before the loop gets to wait, and nothing else will happen */
+}
+
+TEST("net/event_loop/what a timer wakes that is late already runs at once")
+{
+    run_on_loop(is_busy, NULL);
+}
+
 static void work(void *arg)
 {
     *(pthread_t *)arg = pthread_self();
