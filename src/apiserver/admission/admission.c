@@ -14,6 +14,7 @@ const struct admission_plugin *const admission_plugins[] = {
     &security_context_deny_plugin,
     &limit_ranger_plugin,
     &service_account_plugin,
+    &node_restriction_plugin,
     &taint_nodes_by_condition_plugin,
     &priority_plugin,
     &default_toleration_seconds_plugin,
@@ -32,7 +33,7 @@ static const char *const absent_plugins[] = {
     "CertificateSubjectRestriction", "ClusterTrustBundleAttest", "DenyServiceExternalIPs", "EventRateLimit",
     "ExtendedResourceToleration", "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator",
-    "NodeRestriction", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector",
+    "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector",
     "PodSecurity", "PodTolerationRestriction", "PodTopologyLabels", "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",
 };

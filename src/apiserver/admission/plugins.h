@@ -10,6 +10,7 @@ struct core_v1_pod_spec;
 extern const struct admission_plugin namespace_lifecycle_plugin;
 extern const struct admission_plugin limit_ranger_plugin;
 extern const struct admission_plugin service_account_plugin;
+extern const struct admission_plugin node_restriction_plugin;
 extern const struct admission_plugin taint_nodes_by_condition_plugin;
 extern const struct admission_plugin priority_plugin;
 extern const struct admission_plugin default_toleration_seconds_plugin;

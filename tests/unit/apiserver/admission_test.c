@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "apiserver/admission/node_labels.h"
 #include "apiserver/admission/plugins.h"
 #include "apiserver/admission/secret_references.h"
 #include "apiserver/options.h"
@@ -137,4 +138,32 @@ TEST("apiserver/admission/flags name plugins that there are")
     check_flags("Nope", "", "enable-admission-plugins plugin \"Nope\" is unknown");
     check_flags("EventRateLimit", "", "\"EventRateLimit\" is not part of this server");
     check_flags("Priority", "Priority", "overlapped");
+}
+
+TEST("apiserver/admission/labels that kubelets may give their node")
+{
+    static const struct {
+        const char *old, *labels, *forbidden;
+    } rows[] = {
+        {"{}", "{\"kubernetes.io/hostname\":\"a\",\"example.com/x\":\"1\",\"plain\":\"1\"}", ""},
+        {"{}", "{\"node.kubernetes.io/x\":\"1\",\"a.kubelet.kubernetes.io/x\":\"1\"}", ""},
+        {"{}", "{\"node-role.kubernetes.io/control-plane\":\"\"}", "node-role.kubernetes.io/control-plane"},
+        {"{}", "{\"node-restriction.kubernetes.io/a\":\"1\",\"x.k8s.io/b\":\"1\"}",
+         "node-restriction.kubernetes.io/a, x.k8s.io/b"},
+        {"{\"x.k8s.io/b\":\"1\"}", "{\"x.k8s.io/b\":\"1\"}", ""},
+        {"{\"x.k8s.io/b\":\"1\"}", "{\"x.k8s.io/b\":\"2\"}", "x.k8s.io/b"},
+        {"{\"x.k8s.io/b\":\"1\"}", "{}", "x.k8s.io/b"},
+        {"{}", "{\"notkubernetes.io/b\":\"1\"}", ""},
+    };
+    OWNED(arena_freep) struct arena *arena = arena_new();
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct meta_v1_object_meta old = {0}, new = {0};
+
+        CHECK_OK(json_decode(arena, &meta_v1_object_meta_type, arena_printf(arena, "{\"labels\":%s}", rows[i].old), &old,
+                             NULL));
+        CHECK_OK(json_decode(arena, &meta_v1_object_meta_type, arena_printf(arena, "{\"labels\":%s}", rows[i].labels),
+                             &new, NULL));
+        CHECK_STR(node_labels_forbidden(arena, &old.labels, &new.labels), rows[i].forbidden);
+    }
 }
