@@ -133,8 +133,8 @@ static struct status *change_one(struct kubectl *k, const struct words *words, c
                                  const struct changes *changes, const struct output *output,
                                  const struct selected *selected, bool is_first)
 {
-    struct value *object = selected->object, *patch;
-    const char *done;
+    struct value *object = selected->object, *patch = NULL;
+    const char *done = NULL;
 
     if (!options->local) {
         TRY(api_get(k, client_path(k->arena, selected->kind, selected->namespace, selected->name, STR("")), &object));

@@ -121,7 +121,9 @@ struct status *output_object(struct kubectl *k, const struct output *output, con
     OWNED(buf_done) struct buf out = {0};
     struct status *status = NULL;
 
-    hide_managed_fields(k, object);
+    if (output->format == OUTPUT_JSON || output->format == OUTPUT_YAML || output->format == OUTPUT_KYAML) {
+        hide_managed_fields(k, object);
+    }
     switch (output->format) {
     case OUTPUT_NAME:
         print_names(k, kind, object);

@@ -111,7 +111,7 @@ static struct status *patch_one(struct kubectl *k, const struct patch_options *o
 static struct status *patch_run(struct kubectl *k, void *arg)
 {
     const struct patch_options *options = arg;
-    enum client_patch_type type;
+    enum client_patch_type type = CLIENT_PATCH_STRATEGIC;
     struct selection selection;
     struct output output;
     struct value *patch;
