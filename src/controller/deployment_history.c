@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "controller/controller_ref.h"
+#include "controller/name_hash.h"
 #include "schema/copy.h"
 #include "schema/protobuf.h"
 #include "schema/map_of.h"
@@ -9,39 +10,13 @@
 
 #include <stdlib.h>
 
-/* No vowels and nothing that reads like another letter: what hashes in names are spelled with. */
-static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
-
-static uint32_t fnv1a_32(uint32_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *at = bytes;
-
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ at[i]) * 16777619U;
-    }
-    return hash;
-}
-
 struct str deployment_history_hash(struct arena *arena, const struct core_v1_pod_template_spec *template,
                                    const int32_t *collision_count)
 {
     OWNED(buf_done) struct buf bytes = {0};
-    struct buf digits = {0};
-    uint32_t hash = 2166136261U;
 
     protobuf_encode(&core_v1_pod_template_spec_type, template, &bytes);
-    hash = fnv1a_32(hash, bytes.p, bytes.n);
-    if (collision_count != NULL) {
-        hash = fnv1a_32(hash, collision_count, sizeof(*collision_count));
-    }
-    buf_printf(&digits, "%u", hash);
-    for (size_t i = 0; i < digits.n; i++) {
-        digits.p[i] = alphabet[(unsigned char)digits.p[i] % (sizeof(alphabet) - 1)];
-    }
-    struct str text = arena_str(arena, buf_str(&digits));
-
-    buf_done(&digits);
-    return text;
+    return name_hash(arena, buf_str(&bytes), collision_count);
 }
 
 struct apps_v1_replica_set *deployment_history_new_set(struct arena *arena,

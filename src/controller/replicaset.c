@@ -4,6 +4,7 @@
 #include "api/apps_v1.h"
 #include "base/env.h"
 #include "controller/controller_ref.h"
+#include "controller/pod_template.h"
 #include "controller/pod_util.h"
 #include "schema/copy.h"
 #include "schema/selectors.h"
@@ -25,39 +26,16 @@ static int32_t wanted_of(const struct apps_v1_replica_set *set)
     return set->spec.replicas ? *set->spec.replicas : 1;
 }
 
-static struct core_v1_pod *pod_of(struct arena *arena, const struct apps_v1_replica_set *set)
-{
-    struct core_v1_pod *pod = ARENA_NEW(arena, struct core_v1_pod);
-    const struct core_v1_pod_template_spec *template = &set->spec.template;
-
-    pod->metadata.generate_name = arena_printf(arena, "%.*s-", STR_ARG(set->metadata.name));
-    pod->metadata.namespace = set->metadata.namespace;
-    pod->metadata.labels = str_map_copy(arena, &template->metadata.labels);
-    pod->metadata.annotations = str_map_copy(arena, &template->metadata.annotations);
-    pod->metadata.finalizers.items = template->metadata.finalizers.items;
-    pod->metadata.finalizers.len = template->metadata.finalizers.len;
-    *LIST_ADD(arena, &pod->metadata.owner_references) =
-        controller_ref_to(arena, &apps_v1_replica_set_kind, (const struct object *)set);
-    pod->spec = template->spec;
-    return pod;
-}
-
 enum { CREATIONS = 1, DELETIONS }; /* batches */
 
 static void create_pods(struct plan *plan, const struct apps_v1_replica_set *set, int32_t count)
 {
     for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
-        plan_create(plan, &core_v1_pod_kind, pod_of(plan->arena, set));
-        plan_last(plan)->batch = CREATIONS;
+        struct core_v1_pod *pod =
+            pod_template_pod(plan->arena, &set->spec.template, &apps_v1_replica_set_kind, set);
+
+        pod_template_create(plan, pod, CREATIONS, &apps_v1_replica_set_kind, set);
         plan_span(plan, plan_last(plan), TRACE_PODS_ADJUSTED, &apps_v1_replica_set_kind, set, "%d created", count);
-        plan_last(plan)->note = (struct plan_note){
-            .kind = &apps_v1_replica_set_kind,
-            .about = set,
-            .done_reason = "SuccessfulCreate",
-            .done_format = "Created pod: %s",
-            .failed_reason = "FailedCreate",
-            .failed_format = "Error creating: %s",
-        };
     }
 }
 
@@ -111,17 +89,8 @@ static void delete_pods(const struct world *world, struct plan *plan, const stru
         qsort(ranked, active->len, sizeof(*ranked), pod_deletion_order);
     }
     for (int32_t i = 0; i < MIN(count, (int32_t)BURST_PODS); i++) {
-        plan_delete(plan, &core_v1_pod_kind, ranked[i].pod);
-        plan_last(plan)->batch = DELETIONS;
+        pod_template_delete(plan, ranked[i].pod, DELETIONS, &apps_v1_replica_set_kind, set);
         plan_span(plan, plan_last(plan), TRACE_PODS_ADJUSTED, &apps_v1_replica_set_kind, set, "%d deleted", count);
-        plan_last(plan)->note = (struct plan_note){
-            .kind = &apps_v1_replica_set_kind,
-            .about = set,
-            .done_reason = "SuccessfulDelete",
-            .done_format = "Deleted pod: %s",
-            .failed_reason = "FailedDelete",
-            .failed_format = "Error deleting: %s",
-        };
     }
 }
 

@@ -65,7 +65,4 @@ extern const size_t plugins_default_count;
 /* What selects nothing when it is absent or (which the API server does not let through) can't be read. */
 struct label_selector plugin_selector(struct arena *arena, const struct meta_v1_label_selector *from);
 
-/* The pod's nodeSelector and required node affinity match the node. */
-bool node_affinity_matches(const struct core_v1_pod *pod, const struct core_v1_node *node);
-
 #endif

@@ -3,6 +3,7 @@
  * zone, as stock's system default has it. */
 #include "scheduler/plugin.h"
 
+#include "api/node_affinity.h"
 #include "api/tolerations.h"
 #include "scheduler/topology.h"
 #include "schema/map_of.h"
