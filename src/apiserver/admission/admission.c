@@ -16,6 +16,7 @@ const struct admission_plugin *const admission_plugins[] = {
     &service_account_plugin,
     &node_restriction_plugin,
     &taint_nodes_by_condition_plugin,
+    &pod_security_plugin,
     &priority_plugin,
     &default_toleration_seconds_plugin,
     &default_storage_class_plugin,
@@ -34,7 +35,7 @@ static const char *const absent_plugins[] = {
     "ExtendedResourceToleration", "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator",
     "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector",
-    "PodSecurity", "PodTolerationRestriction", "PodTopologyLabels", "ValidatingAdmissionPolicy",
+    "PodTolerationRestriction", "PodTopologyLabels", "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",
 };
 

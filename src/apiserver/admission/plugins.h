@@ -12,6 +12,7 @@ extern const struct admission_plugin limit_ranger_plugin;
 extern const struct admission_plugin service_account_plugin;
 extern const struct admission_plugin node_restriction_plugin;
 extern const struct admission_plugin taint_nodes_by_condition_plugin;
+extern const struct admission_plugin pod_security_plugin;
 extern const struct admission_plugin priority_plugin;
 extern const struct admission_plugin default_toleration_seconds_plugin;
 extern const struct admission_plugin default_storage_class_plugin;
