@@ -182,28 +182,36 @@ static void renew_token(struct client *client)
     arena_free(arena);
 }
 
-struct status *client_request(struct client *client, struct http_request *request, struct http_response **ret_response)
+struct http_client *client_dress(struct client *client, struct arena *arena, struct http_request *request)
 {
-    renew_token(client);
-    OWNED(arena_freep) struct arena *arena = arena_new();
-    struct http_request sent = *request;
     const struct client_options *options = &client->options;
+    struct http_headers headers = {0};
 
+    renew_token(client);
     /* The caller's list may not grow in our arena. */
-    sent.headers = (struct http_headers){0};
     LIST_EACH(header, &request->headers)
     {
-        http_header_add(arena, &sent.headers, header->name, header->value);
+        http_header_add(arena, &headers, header->name, header->value);
     }
     if (options->path_prefix.n > 0) {
-        sent.target = arena_printf(arena, "%.*s%.*s", STR_ARG(options->path_prefix), STR_ARG(request->target));
+        request->target = arena_printf(arena, "%.*s%.*s", STR_ARG(options->path_prefix), STR_ARG(request->target));
     }
-    default_header(arena, &sent.headers, STR("user-agent"), options->user_agent);
-    default_header(arena, &sent.headers, STR("authorization"), options->authorization);
-    default_header(arena, &sent.headers, STR("impersonate-user"), options->impersonate);
-    default_header(arena, &sent.headers, STR("traceparent"), options->traceparent);
+    default_header(arena, &headers, STR("user-agent"), options->user_agent);
+    default_header(arena, &headers, STR("authorization"), options->authorization);
+    default_header(arena, &headers, STR("impersonate-user"), options->impersonate);
+    default_header(arena, &headers, STR("traceparent"), options->traceparent);
+    request->headers = headers;
+    return client->http;
+}
+
+struct status *client_request(struct client *client, struct http_request *request, struct http_response **ret_response)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct http_request sent = *request;
+    struct http_client *http = client_dress(client, arena, &sent);
+
     default_header(arena, &sent.headers, STR("accept"), STR("application/json"));
-    return http_do(client->http, &sent, ret_response);
+    return http_do(http, &sent, ret_response);
 }
 
 struct status *client_error(struct http_response *response)

@@ -109,7 +109,10 @@ void client_watch_close(struct client_watch *watch);
 MUST_USE struct status *client_request(struct client *client, struct http_request *request,
                                        struct http_response **ret_response);
 MUST_USE struct status *client_error(struct http_response *response);
-/* The same, reading the whole body (at most 64 MiB) and turning codes outside 2xx into a status. `accept` may be
+/* For connections that are upgraded: gives the request the client's headers and path, in the arena, and says whom to send
+ * it by. May park. */
+struct http_client *client_dress(struct client *client, struct arena *arena, struct http_request *request);
+/* As client_request(), reading the whole body (at most 64 MiB) and turning codes outside 2xx into a status. `accept` may be
  * empty (JSON). */
 MUST_USE struct status *client_get_raw(struct client *client, struct str path, struct str accept, struct arena *arena,
                                        struct str *ret_body);

@@ -95,8 +95,8 @@ struct command {
 };
 
 extern const struct command command_annotate, command_api_resources, command_api_versions, command_apply,
-    command_cluster_info, command_config, command_cordon, command_create, command_delete, command_describe,
-    command_get, command_label, command_logs, command_patch, command_replace, command_rollout, command_run,
-    command_scale, command_uncordon, command_version, command_wait;
+    command_attach, command_cluster_info, command_config, command_cordon, command_create, command_delete,
+    command_describe, command_exec, command_get, command_label, command_logs, command_patch, command_replace,
+    command_rollout, command_run, command_scale, command_uncordon, command_version, command_wait;
 
 #endif

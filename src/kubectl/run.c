@@ -75,11 +75,8 @@ static struct status *check(struct kubectl *k, const struct run_options *options
     struct status *status = image_reference_parse(k->arena, options->image, &reference);
 
     if (status != NULL) {
-        struct status *bad = error_local("Invalid image name \"%.*s\": %.*s", STR_ARG(options->image),
-                                         STR_ARG(status->message));
-
-        status_free(status);
-        return bad;
+        status_free(status); /* stock says no more than this */
+        return error_local("Invalid image name \"%.*s\": invalid reference format", STR_ARG(options->image));
     }
     if (!str_is(restart, "Always") && !str_is(restart, "OnFailure") && !str_is(restart, "Never")) {
         return error_usage(k, "invalid restart policy: %.*s", STR_ARG(restart));
