@@ -1,11 +1,20 @@
 #include "api/validation.h"
 
-#include "api/apps_v1.h"
 #include "api/apiregistration_v1.h"
+#include "api/apps_v1.h"
+#include "api/autoscaling_v1.h"
+#include "api/autoscaling_v2.h"
+#include "api/batch_v1.h"
 #include "api/certificates_v1.h"
+#include "api/coordination_v1.h"
 #include "api/core_v1.h"
+#include "api/discovery_v1.h"
+#include "api/events_v1.h"
 #include "api/networking_v1.h"
+#include "api/policy_v1.h"
 #include "api/rbac_v1.h"
+#include "api/scheduling_v1.h"
+#include "api/storage_v1.h"
 #include "api/validation/kinds.h"
 #include "api/validation/meta.h"
 #include "schema/object.h"
@@ -16,29 +25,78 @@ struct validation {
     validate_object *create;
     validate_change *update;
     validate_change *status;
-    bool any_finalizer;
+    bool any_finalizer; /* finalizers need no domain */
+    bool no_metadata;   /* which stock doesn't look at */
 };
 
+/* Its own validation says what the name must be. */
+static bool any_name(struct str name, struct name_errors *errors)
+{
+    (void)name, (void)errors;
+    return true;
+}
+
 static const struct validation validations[] = {
-    {&core_v1_pod_kind, NULL, validate_pod, validate_pod_update, validate_pod_status, false},
-    {&core_v1_pod_template_kind, NULL, validate_pod_template, validate_pod_template_update, NULL, false},
-    {&core_v1_replication_controller_kind, NULL, validate_replication_controller,
-     validate_replication_controller_update, NULL, false},
-    {&core_v1_persistent_volume_claim_kind, NULL, validate_persistent_volume_claim,
-     validate_persistent_volume_claim_update, NULL, false},
-    {&core_v1_persistent_volume_kind, NULL, validate_persistent_volume, validate_persistent_volume_update, NULL, false},
-    {&core_v1_namespace_kind, name_is_dns1123_label, NULL, NULL, NULL, false},
-    {&rbac_v1_role_kind, name_is_path_segment, NULL, NULL, NULL, false},
-    {&rbac_v1_role_binding_kind, name_is_path_segment, NULL, NULL, NULL, false},
-    {&rbac_v1_cluster_role_kind, name_is_path_segment, NULL, NULL, NULL, false},
-    {&rbac_v1_cluster_role_binding_kind, name_is_path_segment, NULL, NULL, NULL, false},
-    {&apiregistration_v1_api_service_kind, name_is_path_segment, NULL, NULL, NULL, true},
-    {&certificates_v1_cluster_trust_bundle_kind, name_is_path_segment, NULL, NULL, NULL, false},
-    {&networking_v1_ip_address_kind, name_is_path_segment, NULL, NULL, NULL, false},
-    {&apps_v1_deployment_kind, NULL, validate_deployment, validate_deployment_update, NULL, false},
-    {&apps_v1_replica_set_kind, NULL, validate_replica_set, validate_replica_set_update, NULL, false},
-    {&apps_v1_daemon_set_kind, NULL, validate_daemon_set, validate_daemon_set_update, NULL, false},
-    {&apps_v1_stateful_set_kind, NULL, validate_stateful_set, validate_stateful_set_update, NULL, false},
+    {&core_v1_pod_kind, .create = validate_pod, .update = validate_pod_update, .status = validate_pod_status},
+    {&core_v1_pod_template_kind, .create = validate_pod_template, .update = validate_pod_template_update},
+    {&core_v1_replication_controller_kind, .create = validate_replication_controller,
+     .update = validate_replication_controller_update},
+    {&core_v1_persistent_volume_claim_kind, .create = validate_persistent_volume_claim,
+     .update = validate_persistent_volume_claim_update},
+    {&core_v1_persistent_volume_kind, .create = validate_persistent_volume,
+     .update = validate_persistent_volume_update},
+    {&core_v1_namespace_kind, .name = name_is_dns1123_label, .create = validate_namespace,
+     .update = validate_namespace_update},
+    {&core_v1_node_kind, .create = validate_node, .update = validate_node_update, .status = validate_node_update},
+    {&core_v1_config_map_kind, .create = validate_config_map, .update = validate_config_map_update},
+    {&core_v1_secret_kind, .create = validate_secret, .update = validate_secret_update},
+    {&core_v1_service_kind, .name = name_is_dns1035_label, .create = validate_service,
+     .update = validate_service_update},
+    {&core_v1_endpoints_kind, .create = validate_endpoints, .update = validate_endpoints_update},
+    {&core_v1_event_kind, .create = validate_event, .update = validate_event_update, .no_metadata = true},
+    {&core_v1_limit_range_kind, .create = validate_limit_range, .update = validate_limit_range_update},
+    {&core_v1_resource_quota_kind, .create = validate_resource_quota, .update = validate_resource_quota_update},
+    {&events_v1_event_kind, .create = validate_new_event, .update = validate_new_event_update},
+    {&discovery_v1_endpoint_slice_kind, .create = validate_endpoint_slice, .update = validate_endpoint_slice_update},
+    {&coordination_v1_lease_kind, .create = validate_lease, .update = validate_lease_update},
+    {&scheduling_v1_priority_class_kind, .create = validate_priority_class, .update = validate_priority_class_update},
+    {&policy_v1_pod_disruption_budget_kind, .create = validate_disruption_budget,
+     .update = validate_disruption_budget_update},
+    {&rbac_v1_role_kind, .name = name_is_path_segment, .create = validate_role, .update = validate_role_update},
+    {&rbac_v1_role_binding_kind, .name = name_is_path_segment, .create = validate_role_binding,
+     .update = validate_role_binding_update},
+    {&rbac_v1_cluster_role_kind, .name = name_is_path_segment, .create = validate_cluster_role,
+     .update = validate_cluster_role_update},
+    {&rbac_v1_cluster_role_binding_kind, .name = name_is_path_segment, .create = validate_cluster_role_binding,
+     .update = validate_cluster_role_binding_update},
+    {&apps_v1_deployment_kind, .create = validate_deployment, .update = validate_deployment_update},
+    {&apps_v1_replica_set_kind, .create = validate_replica_set, .update = validate_replica_set_update},
+    {&apps_v1_daemon_set_kind, .create = validate_daemon_set, .update = validate_daemon_set_update},
+    {&apps_v1_stateful_set_kind, .create = validate_stateful_set, .update = validate_stateful_set_update},
+    {&apps_v1_controller_revision_kind, .create = validate_controller_revision,
+     .update = validate_controller_revision_update},
+    {&batch_v1_job_kind, .create = validate_job, .update = validate_job_update},
+    {&batch_v1_cron_job_kind, .create = validate_cron_job, .update = validate_cron_job_update},
+    {&autoscaling_v1_horizontal_pod_autoscaler_kind, .create = validate_autoscaler_v1,
+     .update = validate_autoscaler_v1_update},
+    {&autoscaling_v2_horizontal_pod_autoscaler_kind, .create = validate_autoscaler,
+     .update = validate_autoscaler_update},
+    {&networking_v1_network_policy_kind, .create = validate_network_policy, .update = validate_network_policy_update},
+    {&networking_v1_ingress_kind, .create = validate_ingress, .update = validate_ingress_update},
+    {&networking_v1_ingress_class_kind, .create = validate_ingress_class, .update = validate_ingress_class_update},
+    {&networking_v1_ip_address_kind, .name = any_name, .create = validate_ip_address,
+     .update = validate_ip_address_update},
+    {&networking_v1_service_cidr_kind, .create = validate_service_cidr},
+    {&storage_v1_storage_class_kind, .create = validate_storage_class, .update = validate_storage_class_update},
+    {&storage_v1_csi_driver_kind, .create = validate_csi_driver, .update = validate_csi_driver_update},
+    {&storage_v1_csi_node_kind, .create = validate_csi_node, .update = validate_csi_node_update},
+    {&storage_v1_csi_storage_capacity_kind, .create = validate_csi_capacity, .update = validate_csi_capacity_update},
+    {&storage_v1_volume_attachment_kind, .create = validate_volume_attachment,
+     .update = validate_volume_attachment_update},
+    {&storage_v1_volume_attributes_class_kind, .create = validate_volume_attributes_class,
+     .update = validate_volume_attributes_class_update},
+    {&apiregistration_v1_api_service_kind, .name = name_is_path_segment, .any_finalizer = true},
+    {&certificates_v1_cluster_trust_bundle_kind, .name = name_is_path_segment},
 };
 
 static const struct validation *validation_of(const struct kind *kind)
@@ -63,7 +121,7 @@ void api_validate_create(const struct kind *kind, const void *object, struct sta
 {
     const struct validation *validation = validation_of(kind);
 
-    if (has_metadata(kind)) {
+    if (has_metadata(kind) && !validation->no_metadata) {
         check_object_meta(causes, &((const struct object *)object)->metadata, kind->namespaced,
                           validation->name != NULL ? validation->name : name_is_dns1123_subdomain,
                           validation->any_finalizer);
@@ -75,7 +133,7 @@ void api_validate_create(const struct kind *kind, const void *object, struct sta
 
 static void check_meta_update(const struct kind *kind, const void *object, const void *old, struct status *causes)
 {
-    if (has_metadata(kind)) {
+    if (has_metadata(kind) && !validation_of(kind)->no_metadata) {
         check_object_meta_update(causes, &((const struct object *)object)->metadata,
                                  &((const struct object *)old)->metadata, validation_of(kind)->any_finalizer);
     }
@@ -116,6 +174,8 @@ void api_validate_update_subresource(const struct kind *kind, struct str subreso
         validate_pod_ephemeral(causes, object, old);
     } else if (kind == &core_v1_pod_kind && str_is(subresource, "resize")) {
         validate_pod_resize(causes, object, old);
+    } else if (kind == &core_v1_namespace_kind && str_is(subresource, "finalize")) {
+        validate_namespace_finalize(causes, object, old);
     } else if (str_is(subresource, "scale")) {
         check_scale(kind, object, causes);
     } else if (validation->status != NULL && str_is(subresource, "status")) {

@@ -102,7 +102,8 @@ void fill_service_spec(struct arena *arena, void *object)
             port->target_port = (struct int_or_string){.number = port->port};
         }
     }
-    if (has_node_ports && spec->external_traffic_policy.n == 0) {
+    if ((has_node_ports || (str_is(spec->type, "ClusterIP") && spec->external_ips.len > 0)) &&
+        spec->external_traffic_policy.n == 0) {
         spec->external_traffic_policy = STR("Cluster");
     }
     if (has_node_ports || str_is(spec->type, "ClusterIP")) {

@@ -17,5 +17,29 @@ validate_change validate_deployment_update, validate_replica_set_update, validat
     validate_stateful_set_update, validate_replication_controller_update;
 validate_object validate_persistent_volume_claim, validate_persistent_volume;
 validate_change validate_persistent_volume_claim_update, validate_persistent_volume_update;
+validate_object validate_config_map, validate_secret, validate_namespace, validate_node, validate_service,
+    validate_endpoints, validate_endpoint_slice, validate_event, validate_new_event;
+validate_change validate_config_map_update, validate_secret_update, validate_namespace_update,
+    validate_namespace_finalize, validate_node_update, validate_service_update, validate_endpoints_update,
+    validate_endpoint_slice_update, validate_event_update, validate_new_event_update;
+validate_object validate_limit_range, validate_resource_quota, validate_priority_class, validate_lease,
+    validate_disruption_budget;
+validate_change validate_limit_range_update, validate_resource_quota_update, validate_priority_class_update,
+    validate_lease_update, validate_disruption_budget_update;
+validate_object validate_role, validate_role_binding, validate_cluster_role, validate_cluster_role_binding;
+validate_change validate_role_update, validate_role_binding_update, validate_cluster_role_update,
+    validate_cluster_role_binding_update;
+validate_object validate_job, validate_cron_job, validate_autoscaler, validate_autoscaler_v1;
+validate_change validate_job_update, validate_cron_job_update, validate_autoscaler_update,
+    validate_autoscaler_v1_update;
+validate_object validate_network_policy, validate_ingress, validate_ingress_class, validate_ip_address,
+    validate_service_cidr;
+validate_change validate_network_policy_update, validate_ingress_update, validate_ingress_class_update,
+    validate_ip_address_update;
+validate_object validate_storage_class, validate_csi_driver, validate_csi_node, validate_csi_capacity,
+    validate_volume_attachment, validate_volume_attributes_class, validate_controller_revision;
+validate_change validate_storage_class_update, validate_csi_driver_update, validate_csi_node_update,
+    validate_csi_capacity_update, validate_volume_attachment_update, validate_volume_attributes_class_update,
+    validate_controller_revision_update;
 
 #endif

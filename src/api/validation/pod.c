@@ -1,10 +1,8 @@
 #include "api/validation/pod.h"
 
-#include "api/pod_qos.h"
 #include "api/validation/kinds.h"
 #include "api/validation/meta.h"
-#include "schema/copy.h"
-#include "schema/ip.h"
+#include "api/validation/network.h"
 #include "schema/map_of.h"
 
 #include <limits.h>
@@ -43,15 +41,6 @@ static void check_claims(struct status *to, const struct path *at, const struct 
             check_name(to, AT(one, "resourceClaimTemplateName"), *claim->resource_claim_template_name,
                        name_is_dns1123_subdomain);
         }
-    }
-}
-
-static void check_ip(struct status *to, const struct path *at, struct str ip)
-{
-    struct str problem = ip_check(to->arena, ip, false);
-
-    if (problem.n != 0) {
-        check_invalid_str(to, at, ip, "%.*s", STR_ARG(problem));
     }
 }
 

@@ -104,7 +104,7 @@ TEST("api/validation/objects that a stock server took have nothing wrong")
 
         CHECK(kind != NULL);
         if (kind->namespaced) {
-            value_set(arena, value_find(from, STR("metadata")), STR("namespace"), value_string(arena, STR("a")));
+            value_set(arena, value_find(from, STR("metadata")), STR("namespace"), value_string(arena, STR("ns1")));
         }
         api_validate_create(kind, object_of(arena, kind, from), causes);
         if (causes->cause_count != 0) {
