@@ -201,14 +201,66 @@ static struct status *check_permission(struct request *request)
     return NULL;
 }
 
+static bool is_writing(struct str verb)
+{
+    return str_is(verb, "create") || str_is(verb, "update") || str_is(verb, "patch") || str_is(verb, "delete") ||
+           str_is(verb, "deletecollection") || str_is(verb, "post") || str_is(verb, "put");
+}
+
+/* Requests that last, which stock doesn't count: watches, logs, upgrades, proxies. */
+static bool is_lasting(const struct request_info *info)
+{
+    static const char *const subresources[] = {"attach", "exec", "log", "portforward", "proxy"};
+
+    for (size_t i = 0; i < COUNT_OF(subresources); i++) {
+        if (str_is(info->subresource, subresources[i])) {
+            return true;
+        }
+    }
+    return str_is(info->verb, "watch") || str_is(info->verb, "proxy");
+}
+
+/* A place among the requests served at once; *ret_place is to be given back. NULL: this one is not counted. */
+static struct status *take_place(struct request *request, size_t **ret_place)
+{
+    struct apiserver *server = request->server;
+    bool writes = is_writing(request->info.verb);
+    int64_t most = writes ? server->options->max_mutating_requests_inflight : server->options->max_requests_inflight;
+    size_t *place = writes ? &server->writing : &server->reading;
+
+    *ret_place = NULL;
+    if (most == 0 || is_lasting(&request->info) || user_has_group(request->user, GROUP_MASTERS)) {
+        return NULL;
+    }
+    if (*place >= (size_t)most) {
+        struct status *status = status_new(STATUS_TOO_MANY_REQUESTS, "Too many requests, please try again later.");
+
+        status->retry_after_seconds = 1;
+        return status;
+    }
+    ++*place;
+    *ret_place = place;
+    return NULL;
+}
+
 static struct status *serve(struct request *request)
 {
     const struct http_exchange *exchange = request->exchange;
 
     TRY(route_parse(request->arena, exchange->method, exchange->path, exchange->query, &request->info));
     TRY(check_user(request));
-    TRY(check_permission(request));
-    return request->info.is_resource ? serve_resource(request) : serve_path(request);
+    size_t *place;
+
+    TRY(take_place(request, &place));
+    struct status *status = check_permission(request);
+
+    if (status == NULL) {
+        status = request->info.is_resource ? serve_resource(request) : serve_path(request);
+    }
+    if (place != NULL) {
+        --*place;
+    }
+    return status;
 }
 
 /* The trace id of a W3C traceparent header: "00-TRACEID-SPANID-FLAGS". */

@@ -1,6 +1,7 @@
 #include "apiserver/server.h"
 
 #include "apiserver/authz/webhook.h"
+#include "apiserver/event_ttl.h"
 #include "apiserver/health.h"
 #include "apiserver/registry/storage.h"
 #include "base/env.h"
@@ -154,6 +155,7 @@ struct status *apiserver_new(const struct apiserver_options *options, struct sto
     server->arena = arena_new();
     server->advertised = options->advertise_address;
     task_lock_init(&server->service_lock);
+    task_group_init(&server->background);
     resources_init(&server->resources);
     struct status *status = open_all(server);
 
@@ -177,6 +179,9 @@ struct status *apiserver_bootstrap(struct apiserver *server)
                 return status_while(status, "%s", extension->name);
             }
         }
+    }
+    if (server->options->event_ttl > 0) {
+        task_group_spawn(&server->background, "event-ttl", event_ttl_run, server);
     }
     server->is_ready = true;
     return NULL;
@@ -238,6 +243,9 @@ static struct store *release(struct apiserver *server)
 
 struct status *apiserver_free(struct apiserver *server)
 {
+    if (!task_group_empty(&server->background)) {
+        task_group_cancel(&server->background);
+    }
     return store_close(release(server));
 }
 

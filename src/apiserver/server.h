@@ -36,6 +36,8 @@ struct apiserver {
     int port;                      /* where it listens */
     bool is_ready;                 /* what a cluster needs from the start is there */
     bool is_stopping;
+    size_t reading, writing;       /* requests being served, long-running ones and those of system:masters not counted */
+    struct task_group background;  /* what the server does by itself */
     struct arena *arena; /* lives as long as the server */
 };
 
