@@ -29,6 +29,9 @@ struct str request_field_manager(const struct request *request, struct str asked
         return asked;
     }
     str_cut(request_header(request, "user-agent"), '/', &agent, &rest);
+    if (agent.n == 0) {
+        return STR("unknown");
+    }
     /* Stock counts characters; a user agent is hardly ever other than ASCII. */
     return str_sub(agent, 0, 128);
 }

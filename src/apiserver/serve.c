@@ -66,6 +66,9 @@ static struct status *serve_path(struct request *request)
     path_handler *handler = find_path(request->server, request->arena, path);
     struct str rest, prefix, group;
 
+    if (str_has_prefix(path, STR("//"))) {
+        return not_found_text(request);
+    }
     if (handler != NULL) {
         return handler(request);
     }
@@ -255,7 +258,9 @@ static struct status *serve(struct request *request)
     struct status *status = check_permission(request);
 
     if (status == NULL) {
-        status = request->info.is_resource ? serve_resource(request) : serve_path(request);
+        bool is_resource = request->info.is_resource && !str_has_prefix(request->info.path, STR("//"));
+
+        status = is_resource ? serve_resource(request) : serve_path(request);
     }
     if (place != NULL) {
         --*place;

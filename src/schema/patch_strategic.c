@@ -314,7 +314,7 @@ static struct status *check_order(struct arena *arena, const struct value *patch
         size_t at = merge_find(order, key, *item);
 
         if (at == SIZE_MAX || at < after) {
-            return status_new(STATUS_INTERNAL_ERROR,
+            return status_new(STATUS_UNKNOWN,
                               "The order in patch list:\n%.*s\n doesn't match $setElementOrder list:\n%.*s\n",
                               STR_ARG(value_go(arena, patch)), STR_ARG(value_go(arena, order)));
         }
@@ -396,6 +396,9 @@ static struct status *merge_member(struct arena *arena, const struct merge_rule 
     }
     struct merge_rule member_rule = merge_rule_of(rule, key);
 
+    if (old == NULL && value_find(patch, PATCH_DIRECTIVE) != NULL) {
+        return NULL; /* as in stock, there is nothing to do it to */
+    }
     if (old == NULL || old->type != patch->type) {
         merged = plain(arena, patch);
     } else if (value_is(patch, VALUE_OBJECT) && !member_rule.replaces) {

@@ -64,6 +64,8 @@ static struct status *write_new(struct request *request, const struct resource *
 
     if (options->dry_run) {
         struct kept kept;
+
+        storage_normalise(resource, object);
         struct status *status = storage_get(store, resource, request->arena, object->metadata.namespace,
                                             object->metadata.name, &kept);
 

@@ -89,7 +89,8 @@ static struct value *tree_of(const struct managed_write *write, const struct obj
         memcpy(copy, object, type->size);
         memset(&copy->metadata.managed_fields, 0, sizeof copy->metadata.managed_fields);
     }
-    if (write->kind == &apps_v1_daemon_set_kind && !str_map_has(&copy->metadata.annotations, daemon_set_generation)) {
+    if (object != NULL && write->kind == &apps_v1_daemon_set_kind &&
+        !str_map_has(&copy->metadata.annotations, daemon_set_generation)) {
         /* stock's versions of the kind always show it */
         copy->metadata.annotations = str_map_copy(write->arena, &copy->metadata.annotations);
         str_map_set(write->arena, &copy->metadata.annotations, daemon_set_generation, STR("0"));
@@ -444,7 +445,7 @@ struct status *managed_fields_apply(const struct managed_write *write, const str
     struct field_changes changes = field_compare(arena, type, tree, merged);
     const struct field_set *changed = owned_of(write, field_set_union(arena, changes.added, changes.modified));
 
-    bool is_change = changes.added != NULL || changes.modified != NULL || changes.removed != NULL;
+    bool is_change = changed != NULL || changes.removed != NULL;
 
     if (!force) {
         TRY(find_conflicts(arena, &managers, own, changed));

@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/limits.h"
 #include "base/trace.h"
+#include "schema/json_lexer.h"
 #include "schema/patch.h"
 
 /* A patch on its way to one object, whatever its kind. */
@@ -35,6 +36,9 @@ static struct status *read_patch(struct request *request, struct patch_op *op)
                                    : error_bad_request("invalid JSON patch");
         status_free(status);
         return error;
+    }
+    if (op->type == PATCH_MERGE && value_is(op->patch, VALUE_NULL)) {
+        return error_bad_request("Invalid JSON Patch");
     }
     if (!value_is(op->patch, wanted)) {
         return error_bad_request("error decoding patch: json: cannot unmarshal %s into Go value of type %s",
@@ -87,6 +91,27 @@ static struct status *patched_is_wrong(const struct patch_op *op, struct str tex
     return error_invalid_finish(errors, (struct str){0}, (struct str){0}, (struct str){0});
 }
 
+/* The outcome as stock's library writes it, which errors quote: objects that the patch touches have sorted keys, others
+ * stay as they were. */
+static void write_patched(struct arena *arena, const struct value *patched, const struct value *patch, struct buf *out)
+{
+    struct str *keys;
+
+    if (!value_is(patched, VALUE_OBJECT) || !value_is(patch, VALUE_OBJECT)) {
+        value_write_json(out, patched, 0);
+        return;
+    }
+    keys = value_sorted_keys(arena, patched);
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < value_count(patched); i++) {
+        buf_add_str(out, i == 0 ? STR("") : STR(","));
+        json_add_string(out, keys[i]);
+        buf_add_char(out, ':');
+        write_patched(arena, value_find(patched, keys[i]), value_find(patch, keys[i]), out);
+    }
+    buf_add_char(out, '}');
+}
+
 static struct status *patch_object(struct request *request, const struct patch_op *op, const void *current, void **ret)
 {
     struct arena *arena = request->arena;
@@ -99,7 +124,7 @@ static struct status *patch_object(struct request *request, const struct patch_o
     encode_typed(MEDIA_JSON, op->kind->api_version, op->kind->kind, buf_str(&item), &whole);
     TRY(value_read_json(arena, arena_str(arena, buf_str(&whole)), &document, NULL));
     TRY(apply(arena, op, document, &patched));
-    value_write_json(&out, patched, 0);
+    write_patched(arena, patched, op->type == PATCH_JSON ? value_object(arena) : op->patch, &out);
     struct str text = arena_str(arena, buf_str(&out));
     struct status *status = decode_json(request, text, op->kind, op->options->field_validation, ret);
 
@@ -113,6 +138,7 @@ static struct status *make_patched(struct change_op *change, const struct object
 
     TRY(patch_object(change->request, op, current, &object));
     rules_default(change->request->arena, op->kind, object);
+    TRY(object_meta_set_namespace(op->kind, object, change->namespace));
     TRY(object_meta_check_name(object, change->name));
     *ret = object;
     return NULL;

@@ -128,15 +128,15 @@ static struct status *collect(struct page *page)
     for (struct stored *stored; (stored = watch_snapshot_next(&walk)) != NULL;) {
         const void *object;
 
+        if (page->options.limit > 0 && page->items.len == (size_t)page->options.limit) {
+            more = true; /* whether it matches is seen when the client asks for it */
+            break;
+        }
         if (!all) {
             TRY(stored_object(stored, &object));
             if (!selection_matches(&page->selection, object)) {
                 continue;
             }
-        }
-        if (page->options.limit > 0 && page->items.len == (size_t)page->options.limit) {
-            more = true;
-            break;
         }
         *VEC_ADD(&page->items) = stored;
     }
@@ -266,6 +266,9 @@ static struct status *open_page(struct page *page, struct request *request)
     TRY(query_list_options(request->arena, request->exchange->query, false, &page->options));
     TRY(selection_parse(request->arena, page->resource, page->options.label_selector, page->options.field_selector,
                         &page->selection));
+    if (str_is(page->options.resource_version, "0")) {
+        page->options.limit = 0; /* any version will do: stock answers from memory then, whole */
+    }
     page->scope = lookup_scope(request, &page->selection);
     TRY(take_snapshot(page));
     return collect(page);

@@ -85,6 +85,11 @@ static void drop_empty(const struct type *type, void *object)
     }
 }
 
+void storage_normalise(const struct resource *resource, void *object)
+{
+    drop_empty(resource->kind->type, object);
+}
+
 static struct str full_key(struct arena *arena, const struct resource *resource, struct str namespace, struct str name)
 {
     return arena_printf(arena, "%.*s%.*s", STR_ARG(resource->prefix),

@@ -18,6 +18,9 @@ MUST_USE struct status *storage_decode(struct arena *arena, const struct kind *s
 /* The object (of resource->kind) as bytes for the store: without type and resourceVersion. */
 struct blob *storage_encode(const struct resource *resource, struct arena *arena, const void *object);
 
+/* What storing does to an object: protobuf knows no empty lists and maps. For writes that are only tried. */
+void storage_normalise(const struct resource *resource, void *object);
+
 /* The latest; NOT_FOUND in stock's words when there is none. */
 MUST_USE struct status *storage_get(struct store *store, const struct resource *resource, struct arena *arena,
                                     struct str namespace, struct str name, struct kept *ret);

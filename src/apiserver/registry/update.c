@@ -152,6 +152,7 @@ static struct status *write(struct change_op *op, const struct kept *kept, struc
     struct store_object written = {0};
 
     if (op->options->dry_run) {
+        storage_normalise(op->resource, object);
         return NULL;
     }
     if (registry_should_be_gone(op->resource, object)) {

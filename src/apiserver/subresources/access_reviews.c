@@ -5,6 +5,7 @@
 #include "apiserver/authz/authorize.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/managed_fields.h"
 #include "apiserver/respond.h"
 #include "apiserver/server.h"
 #include "schema/value.h"
@@ -116,7 +117,12 @@ static struct status *read_review(struct request *request, void **ret)
 
     TRY(query_write_options(request->arena, request->exchange->query, WRITE_CREATE, &options));
     TRY(decode_read_body(request, &body));
-    return decode_object(request, body, request->resource->kind, options.field_validation, ret);
+    TRY(decode_object(request, body, request->resource->kind, options.field_validation, ret));
+    managed_fields_update(&(struct managed_write){.arena = request->arena,
+                                                  .kind = request->resource->kind,
+                                                  .manager = request_field_manager(request, options.field_manager)},
+                          NULL, *ret);
+    return NULL;
 }
 
 static struct status *check_user(const struct authorization_v1_subject_access_review_spec *spec)
@@ -268,5 +274,6 @@ struct status *self_subject_rules_review_create(struct request *request)
         status->non_resource_rules.items = ARENA_NEW(request->arena, struct authorization_v1_non_resource_rule);
     }
     review->spec.namespace = (struct str){0};
+    memset(&review->metadata, 0, sizeof review->metadata);
     return respond_object(request, 201, request->resource->kind, review);
 }

@@ -6,6 +6,7 @@
 #include "apiserver/authn/authenticate.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/managed_fields.h"
 #include "apiserver/registry/object_meta.h"
 #include "apiserver/registry/storage.h"
 #include "apiserver/respond.h"
@@ -183,6 +184,11 @@ static struct status *read_request(struct request *request, struct authenticatio
         *wanted->spec.expiration_seconds = DEFAULT_SECONDS;
     }
     TRY(object_meta_set_namespace(request->resource->kind, decoded, request->info.namespace));
+    managed_fields_update(&(struct managed_write){.arena = request->arena,
+                                                  .kind = &authentication_v1_token_request_kind,
+                                                  .subresource = STR("token"),
+                                                  .manager = request_field_manager(request, options.field_manager)},
+                          NULL, decoded);
     *ret = wanted;
     return check_request(request, wanted);
 }
@@ -236,6 +242,10 @@ struct status *token_review_create(struct request *request)
     TRY(decode_object(request, body, request->resource->kind, options.field_validation, &decoded));
     struct authentication_v1_token_review *review = decoded;
 
+    managed_fields_update(&(struct managed_write){.arena = request->arena,
+                                                  .kind = request->resource->kind,
+                                                  .manager = request_field_manager(request, options.field_manager)},
+                          NULL, decoded);
     if (review->spec.token.n == 0) {
         return error_bad_request("token is required for TokenReview in authentication");
     }
