@@ -112,6 +112,7 @@ static struct status *run(struct http_exchange *exchange, const struct grpc_meth
     struct sink sink = {exchange, method->rpc->response};
 
     if (method->stream != NULL) {
+        TRY(start(exchange)); /* who opens a stream learns that it is open, however long nothing comes */
         return method->stream(methods->arg, arena, request, send_message, &sink);
     }
     void *response = arena_alloc(arena, method->rpc->response->size);

@@ -197,10 +197,7 @@ struct status *pod_container_create(struct sandbox *sandbox, const struct cri_v1
         return status;
     }
     *ret_id = arena_str(arena, container->record.id);
-    if (sandbox->runtime->on_event != NULL) {
-        sandbox->runtime->on_event(sandbox->runtime->on_event_arg, sandbox, container,
-                                   CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_CREATED_EVENT);
-    }
+    state_tell(sandbox, container, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_CREATED_EVENT);
     return NULL;
 }
 
@@ -235,6 +232,7 @@ static struct status *launch(struct container *container)
                                                                  &reply.processes.items[0]);
         record->process = &container->process;
         record->state = CRI_V1_CONTAINER_STATE_CONTAINER_RUNNING;
+        state_tell(container->sandbox, container, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STARTED_EVENT);
     }
     return container_save(container);
 }
@@ -266,10 +264,6 @@ struct status *pod_container_start(struct container *container)
         trace(container, TRACE_CONTAINER_STARTED, start, status);
     }
     task_lock_release(&container->lock);
-    if (status == NULL && container->runtime->on_event != NULL) {
-        container->runtime->on_event(container->runtime->on_event_arg, container->sandbox, container,
-                                     CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STARTED_EVENT);
-    }
     return status;
 }
 
@@ -360,9 +354,8 @@ struct status *pod_container_remove(struct container *container)
         status = remove_locked(container);
     }
     task_lock_release(&container->lock);
-    if (status == NULL && was_there && container->runtime->on_event != NULL) {
-        container->runtime->on_event(container->runtime->on_event_arg, container->sandbox, container,
-                                     CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_DELETED_EVENT);
+    if (status == NULL && was_there) {
+        state_tell(container->sandbox, container, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_DELETED_EVENT);
     }
     return status;
 }

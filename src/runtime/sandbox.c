@@ -281,6 +281,8 @@ struct status *sandbox_run(struct runtime *runtime, const struct cri_v1_pod_sand
         return status;
     }
     *ret_id = arena_str(arena, sandbox->record.id);
+    state_tell(sandbox, NULL, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_CREATED_EVENT);
+    state_tell(sandbox, NULL, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STARTED_EVENT);
     return NULL;
 }
 
@@ -388,9 +390,7 @@ static struct status *stop_locked(struct sandbox *sandbox)
     TRY(each_container(sandbox, kill_container));
     TRY(detach_network(sandbox));
     TRY(quit_shim(sandbox));
-    sandbox->pause_pid = 0;
-    sandbox->record.state = CRI_V1_POD_SANDBOX_STATE_SANDBOX_NOTREADY;
-    TRY(sandbox_save(sandbox));
+    sandbox_set_not_ready(sandbox);
     if (sandbox->record.cgroups.entries.len > 0) {
         task_offload(remove_cgroups, sandbox);
     }
@@ -421,6 +421,7 @@ struct status *sandbox_remove(struct sandbox *sandbox)
         }
         if (status == NULL) {
             sandbox_forget(sandbox);
+            state_tell(sandbox, NULL, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_DELETED_EVENT);
         }
     }
     task_lock_release(&sandbox->lock);

@@ -47,13 +47,15 @@ bool service_labels_match(const struct str_map *labels, const struct str_map *se
 struct grpc_methods *runtime_service_methods(struct runtime *runtime)
 {
     const struct service_methods *const parts[] = {&service_sandbox_methods, &service_container_methods,
-                                                   &service_exec_methods, &service_node_methods};
+                                                   &service_exec_methods, &service_stats_methods,
+                                                   &service_events_methods, &service_node_methods};
     struct grpc_methods *methods = ARENA_NEW(runtime->arena, struct grpc_methods);
     struct {
         struct grpc_method *items;
         size_t len;
     } all = {0};
 
+    service_events_open(runtime);
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         LIST_EACH(method, parts[i]) {
             *LIST_ADD(runtime->arena, &all) = *method;

@@ -29,7 +29,10 @@ struct service_methods {
     size_t len;
 };
 extern const struct service_methods service_sandbox_methods, service_container_methods, service_exec_methods,
-    service_stats_methods, service_node_methods;
+    service_stats_methods, service_events_methods, service_node_methods;
+
+/* Events are collected from now on. */
+void service_events_open(struct runtime *runtime);
 
 /* As CRI tells them; texts are borrowed from the state and valid until the next park. */
 void service_sandbox_status(struct arena *arena, const struct sandbox *sandbox, struct cri_v1_pod_sandbox_status *ret);

@@ -238,6 +238,15 @@ void container_forget(struct container *container)
     }
 }
 
+void state_tell(struct sandbox *sandbox, struct container *container, int32_t type)
+{
+    struct runtime *runtime = sandbox->runtime;
+
+    if (runtime->on_event != NULL) {
+        runtime->on_event(runtime->on_event_arg, sandbox, container, type);
+    }
+}
+
 void container_set_ended(struct container *container, const struct shim_process *process)
 {
     struct shim_container_record *record = &container->record;
@@ -263,13 +272,10 @@ void container_set_ended(struct container *container, const struct shim_process 
         status_free(status);
     }
     cond_broadcast(&container->ended);
-    if (container->runtime->on_event != NULL) {
-        container->runtime->on_event(container->runtime->on_event_arg, container->sandbox, container,
-                                     CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STOPPED_EVENT);
-    }
+    state_tell(container->sandbox, container, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STOPPED_EVENT);
 }
 
-static void set_not_ready(struct sandbox *sandbox)
+void sandbox_set_not_ready(struct sandbox *sandbox)
 {
     sandbox->pause_pid = 0;
     if (sandbox->record.state == CRI_V1_POD_SANDBOX_STATE_SANDBOX_NOTREADY || sandbox->is_removed) {
@@ -282,10 +288,7 @@ static void set_not_ready(struct sandbox *sandbox)
         log_warn("sandbox %.*s: %.*s", STR_ARG(sandbox->record.id), STR_ARG(status->message));
         status_free(status);
     }
-    if (sandbox->runtime->on_event != NULL) {
-        sandbox->runtime->on_event(sandbox->runtime->on_event_arg, sandbox, NULL,
-                                   CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STOPPED_EVENT);
-    }
+    state_tell(sandbox, NULL, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STOPPED_EVENT);
 }
 
 static void end_exec(struct sandbox *sandbox, const struct shim_process *process)
@@ -310,14 +313,18 @@ static void on_exited(void *arg, const struct shim_process *process)
     if (process->exec.n > 0) {
         end_exec(sandbox, process);
     } else if (process->id.n == 0) {
-        set_not_ready(sandbox);
+        sandbox_set_not_ready(sandbox);
     } else {
         struct container *container = map_find(&sandbox->runtime->containers, process->id);
 
-        /* Also one that its starter does not know to have started yet. */
-        if (container != NULL && container->record.state != CRI_V1_CONTAINER_STATE_CONTAINER_EXITED) {
-            container_set_ended(container, process);
+        if (container == NULL || container->record.state == CRI_V1_CONTAINER_STATE_CONTAINER_EXITED) {
+            return;
         }
+        if (container->record.state == CRI_V1_CONTAINER_STATE_CONTAINER_CREATED) {
+            /* It was quicker than its starter, who has yet to hear of the start. */
+            state_tell(sandbox, container, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_STARTED_EVENT);
+        }
+        container_set_ended(container, process);
     }
 }
 
@@ -362,7 +369,7 @@ static void on_gone(void *arg)
         wait->is_done = true;
         cond_broadcast(wait->changed);
     }
-    set_not_ready(sandbox);
+    sandbox_set_not_ready(sandbox);
 }
 
 static const struct shim_client_events shim_events = {on_exited, on_gone};

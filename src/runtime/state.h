@@ -39,6 +39,7 @@ struct runtime {
     struct map filters;               /* seccomp filters made before: struct filter by what they were made of */
     runtime_event_fn *on_event;       /* NULL: nobody wants to know */
     void *on_event_arg;
+    struct link subscribers;          /* of GetContainerEvents (service_events.c) */
     /* The kubelet has learned the node's pod CIDR; NULL: the network is configured otherwise. */
     struct status *(*on_pod_cidr)(void *arg, struct str pod_cidr);
     void *on_pod_cidr_arg;
@@ -108,6 +109,11 @@ MUST_USE struct status *sandbox_connect(struct sandbox *sandbox);
 /* Says good-bye to the shim, which goes on. */
 void sandbox_disconnect(struct sandbox *sandbox);
 
+/* Tells of an event, if anybody wants to know. container NULL: the sandbox's own. */
+void state_tell(struct sandbox *sandbox, struct container *container, int32_t type);
+
+/* Takes note that it does not run any more. */
+void sandbox_set_not_ready(struct sandbox *sandbox);
 /* Takes note that it has ended so. */
 void container_set_ended(struct container *container, const struct shim_process *process);
 
