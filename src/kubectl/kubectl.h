@@ -59,6 +59,8 @@ struct kubectl {
     struct arena *arena;
     const struct command *command;
     struct str path; /* of the command: "create deployment" */
+    struct str line; /* all words of the command line, secrets hidden */
+    int64_t start;   /* of the run (trace_now()) */
     struct global_flags flags;
     struct output_flags output;
     struct file_flags files;

@@ -271,7 +271,7 @@ static struct status *run_command(struct kubectl *k, const struct command *comma
         return error_usage(k, "unknown command \"%.*s\"", STR_ARG(k->args.positional.items[0]));
     }
     TRY(check_write_flags(k));
-    trace_step(k, TRACE_COMMAND, trace_now(), NULL, "kubectl %.*s", STR_ARG(k->path));
+    trace_step(k, TRACE_COMMAND, k->start, NULL, "kubectl %.*s", STR_ARG(k->line));
     return command->run(k, options);
 }
 
@@ -320,13 +320,37 @@ struct run_args {
     int code;
 };
 
+/* The command line for the trace, which others may read: without secrets. */
+static struct str line_of(struct arena *arena, char **argv, size_t argc)
+{
+    static const struct str secrets[] = {STR_INIT("--token"), STR_INIT("--password")};
+    struct str line = STR("");
+    bool hides_next = false;
+
+    for (size_t i = 0; i < argc; i++) {
+        struct str word = str_of(argv[i]);
+        bool hides = hides_next;
+
+        hides_next = false;
+        for (size_t j = 0; j < COUNT_OF(secrets); j++) {
+            hides_next = hides_next || str_eq(word, secrets[j]);
+            hides = hides || (str_has_prefix(word, secrets[j]) && word.n > secrets[j].n);
+        }
+        line = arena_printf(arena, "%.*s%s%.*s", STR_ARG(line), i > 0 ? " " : "", STR_ARG(hides ? STR("***") : word));
+    }
+    return line;
+}
+
 static void run_task(void *arg)
 {
     struct run_args *args = arg;
     struct kubectl k = {.arena = arena_new(), .out = stdout, .err = stderr};
+    size_t argc = (size_t)MAX(args->argc - 1, 0);
 
+    k.start = trace_now();
+    k.line = line_of(k.arena, args->argv + 1, argc);
     trace_begin(&k);
-    report_error(&k, run(&k, args->argv + 1, (size_t)MAX(args->argc - 1, 0)));
+    report_error(&k, run(&k, args->argv + 1, argc));
     trace_end(&k);
     args->code = report_all(&k);
     client_free(k.client);
