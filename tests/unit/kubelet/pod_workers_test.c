@@ -457,3 +457,86 @@ TEST("kubelet/pod_workers/reject a pod that does not fit")
 {
     test_run_task(too_big, NULL);
 }
+
+static void full_disk(void *arg)
+{
+    struct world world;
+
+    (void)arg;
+    begin(&world);
+    memory_host_set_full(world.host, true);
+    give(&world, "", "\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}],\"containers\":[" CONTAINER("c") "]");
+    wait_ms(20000);
+    CHECK_INT(memory_cri_containers(world.cri), 0);
+    CHECK_STR(status_of(&world)->phase, "Pending");
+    memory_host_set_full(world.host, false);
+    wait_ms(15000);
+    CHECK(runs(&world, "c"));
+    end(&world);
+}
+
+TEST("kubelet/pod_workers/start a pod once there is room on the disk again")
+{
+    test_run_task(full_disk, NULL);
+}
+
+static void low_memory(void *arg)
+{
+    struct world world;
+    struct host_usage usage = {.memory_capacity = INT64_C(8) << 30, .memory_available = INT64_C(4) << 30,
+                               .pids_max = 32768, .pids = 100};
+
+    (void)arg;
+    begin(&world);
+    memory_host_set_usage(world.host, &usage);
+    give(&world, "", "\"containers\":[" CONTAINER("c") "]");
+    wait_ms(15000);
+    CHECK(runs(&world, "c"));
+    usage.memory_available = 50 << 20;
+    memory_host_set_usage(world.host, &usage);
+    wait_ms(15000);
+    CHECK(!runs(&world, "c"));
+    CHECK_STR(status_of(&world)->phase, "Failed");
+    CHECK_STR(status_of(&world)->reason, "Evicted");
+    CHECK_STR(status_of(&world)->message,
+              "The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. ");
+    end(&world);
+}
+
+TEST("kubelet/pod_workers/evict a pod when memory runs out")
+{
+    test_run_task(low_memory, NULL);
+}
+
+static void unused_images(void *arg)
+{
+    struct world world;
+    struct host_fs_usage fs = {.capacity = INT64_C(100) << 20, .available = INT64_C(90) << 20, .inodes = 1000,
+                               .inodes_free = 900};
+
+    (void)arg;
+    begin(&world);
+    memory_host_set_fs_usage(world.host, &fs);
+    memory_cri_add_image(world.cri, STR("old:latest"));
+    give(&world, "", "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"old\"}]");
+    wait_ms(1000);
+    CHECK(memory_cri_exit(world.cri, STR("p"), STR("c"), 0));
+    pod_workers_remove(world.kubelet->workers, STR("p"));
+    wait_ms(400000);
+    CHECK(memory_cri_has_image(world.cri, STR("old:latest"))); /* there is room for it */
+    give(&world, "", "\"containers\":[" CONTAINER("c") "]");
+    wait_ms(1000);
+    fs.available = INT64_C(14) << 20; /* above what eviction wants, below what images may take */
+    memory_host_set_fs_usage(world.host, &fs);
+    world.kubelet->options.eviction.len = 0;
+    wait_ms(400000);
+    CHECK(!memory_cri_has_image(world.cri, STR("old:latest")));
+    CHECK(memory_cri_has_image(world.cri, STR("busybox:latest"))); /* a container is made of it */
+    CHECK(runs(&world, "c"));
+    end(&world);
+}
+
+TEST("kubelet/pod_workers/remove images that nobody uses when the disk fills up")
+{
+    test_run_task(unused_images, NULL);
+}
