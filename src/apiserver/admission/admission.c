@@ -1,5 +1,6 @@
 #include "apiserver/admission/admission.h"
 
+#include "api/warnings.h"
 #include "apiserver/admission/plugins.h"
 #include "apiserver/authz/escalation.h"
 #include "apiserver/errors.h"
@@ -63,13 +64,30 @@ static void trace_plugin(struct admission_request *admission, const char *name, 
                                                            .detail = status == NULL ? STR("admitted") : status->message});
 }
 
+/* The object has been found valid. */
+static void tell_warnings(struct admission_request *admission)
+{
+    struct request *request = admission->request;
+    struct str_list texts = {0};
+
+    if (admission->subresource.n != 0 || admission->object == NULL) {
+        return;
+    }
+    api_warnings(request->arena, admission->resource->kind, admission->object, admission->old_object, &texts);
+    LIST_EACH(text, &texts) {
+        request_warn(request, "%.*s", STR_ARG(*text));
+    }
+}
+
 struct status *admission_run(struct admission_request *admission, enum admission_phase phase)
 {
     const struct apiserver_options *options = admission->request->server->options;
 
-    /* no plugin, so that no flag can turn it off */
+    /* no plugins, so that no flag can turn them off */
     if (phase == ADMIT_MUTATE) {
         TRY(escalation_check(admission));
+    } else {
+        tell_warnings(admission);
     }
     for (size_t i = 0; admission_plugins[i] != NULL; i++) {
         const struct admission_plugin *plugin = admission_plugins[i];
