@@ -31,11 +31,8 @@ static struct status *read_patch(struct request *request, struct patch_op *op)
     enum value_type wanted = op->type == PATCH_JSON ? VALUE_ARRAY : VALUE_OBJECT;
 
     if (status != NULL) {
-        struct status *error = op->type == PATCH_STRATEGIC
-                                   ? error_bad_request("error decoding patch: %.*s", STR_ARG(status->message))
-                                   : error_bad_request("invalid JSON patch");
         status_free(status);
-        return error;
+        return error_bad_request("invalid JSON patch");
     }
     if (op->type == PATCH_MERGE && value_is(op->patch, VALUE_NULL)) {
         return error_bad_request("Invalid JSON Patch");
