@@ -21,12 +21,23 @@ static void copy_text(const struct copier *copier, struct str *text)
     }
 }
 
+/* A list in the arena is grown by LIST_ADD, which takes its room for the next power of two: so for copies too. */
+static size_t room_for(size_t len)
+{
+    size_t room = 1;
+
+    while (room < len) {
+        room *= 2;
+    }
+    return len == 0 ? 0 : room;
+}
+
 static void copy_strings(const struct copier *copier, struct str_list *list)
 {
     if (list->items == NULL) {
         return;
     }
-    struct str *items = ARENA_ARRAY(copier->arena, struct str, list->len);
+    struct str *items = ARENA_ARRAY(copier->arena, struct str, room_for(list->len));
 
     memcpy(items, list->items, list->len * sizeof(*items));
     list->items = items;
@@ -66,7 +77,7 @@ static void copy_many(const struct copier *copier, const struct field *field, st
     if (list->items == NULL) {
         return;
     }
-    char *items = arena_array(copier->arena, list->len, size);
+    char *items = arena_array(copier->arena, is_map ? list->len : room_for(list->len), size);
 
     memcpy(items, list->items, list->len * size);
     list->items = items;

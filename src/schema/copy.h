@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "schema/type.h"
 
-/* A copy that stands alone in the arena, text too. */
+/* A copy that stands alone in the arena, text too. Its lists may be grown by LIST_ADD. */
 void *schema_copy(struct arena *arena, const struct type *type, const void *object);
 /* Makes the object stand alone in place: what it borrowed is copied into the arena. */
 void schema_own(struct arena *arena, const struct type *type, void *object);

@@ -1,0 +1,51 @@
+/* The parts of the Job controller: for job*.c only. Pure. */
+#ifndef CONTROLLER_JOB_PARTS_H
+#define CONTROLLER_JOB_PARTS_H
+
+#include "api/batch_v1.h"
+#include "api/core_v1.h"
+#include "controller/world.h"
+
+#define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
+#define JOB_INDEX "batch.kubernetes.io/job-completion-index"
+
+/* A set of completion indexes, such as "0,2-4". */
+struct job_indexes {
+    bool *has;
+    int32_t size; /* indexes are below */
+};
+
+struct job_indexes job_indexes_parse(struct arena *arena, struct str text, int32_t size);
+struct str job_indexes_format(struct arena *arena, const struct job_indexes *indexes);
+int32_t job_indexes_count(const struct job_indexes *indexes);
+/* -1 when the pod has none. */
+int32_t job_index_of(const struct core_v1_pod *pod);
+
+struct job_pods {
+    const struct core_v1_pod **items;
+    size_t len;
+};
+
+/* One look at one Job. */
+struct job_pass {
+    const struct world *world;
+    struct plan *plan;
+    const struct batch_v1_job *job;
+    struct batch_v1_job_status status; /* as it is to be */
+    struct job_pods pods, active;
+    bool is_indexed;
+    struct job_indexes done; /* of an Indexed job */
+    int32_t succeeded, failed, terminating;
+};
+
+bool job_has_finalizer(const struct core_v1_pod *pod);
+void job_plan_remove_finalizer(struct plan *plan, const struct core_v1_pod *pod);
+/* Counts each finished pod once, whatever happens between two looks: its UID is written in the status before its
+ * finalizer goes, and the number is raised when that is gone. */
+void job_track(struct job_pass *pass);
+
+/* So many more pods, for the lowest indexes that are neither done nor being worked on. */
+void job_create_pods(struct job_pass *pass, int32_t count);
+void job_delete_pods(struct job_pass *pass, int32_t count);
+
+#endif
