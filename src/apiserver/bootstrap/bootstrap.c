@@ -138,6 +138,15 @@ static void learn_service_range(struct arena *arena, struct str ranges, struct i
     facts->service_address = ip_format(arena, &ip);
 }
 
+/* Pods can't reach a loopback address, and no Endpoints may hold one. */
+static bool is_reachable(struct str address)
+{
+    struct ip ip;
+
+    return ip_parse(address, &ip) && !(ip.length == 4 && ip.bytes[0] == 127) &&
+           !(ip.length == 16 && str_is(address, "::1"));
+}
+
 static struct status *learn_facts(struct apiserver *server, struct arena *arena, struct initial_facts *facts)
 {
     const struct apiserver_options *options = server->options;
@@ -151,8 +160,10 @@ static struct status *learn_facts(struct apiserver *server, struct arena *arena,
         .requestheader_uids = texts(&options->requestheader_uid_headers),
         .requestheader_usernames = texts(&options->requestheader_username_headers),
     };
-    if (facts->address.n == 0) {
-        log_warn("--advertise-address is not set: pods cannot reach this server by the Service \"kubernetes\"");
+    if (!is_reachable(facts->address)) {
+        log_warn("--advertise-address is \"%.*s\": pods cannot reach this server by the Service \"kubernetes\"",
+                 STR_ARG(facts->address));
+        facts->address = (struct str){0};
     }
     learn_service_range(arena, options->service_cluster_ip_range, facts);
     TRY(read_ca(arena, options->client_ca_file, &facts->client_ca));
