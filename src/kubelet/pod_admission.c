@@ -1,11 +1,12 @@
 #include "kubelet/pod_admission.h"
 
+#include "api/node_affinity.h"
+#include "api/pod_amounts.h"
+#include "api/tolerations.h"
 #include "kubelet/amounts.h"
 #include "kubelet/eviction_manager.h"
 #include "kubelet/node_agent.h"
 #include "kubelet/pod_workers.h"
-#include "schema/map_of.h"
-#include "schema/selector.h"
 
 #include <string.h>
 
@@ -14,29 +15,12 @@ static int64_t amount(const struct quantity_map *map, struct str resource)
     return str_is(resource, "cpu") ? amount_milli(map, resource) : amount_value(map, resource);
 }
 
-static int64_t request_of(const struct core_v1_container *container, struct str resource)
-{
-    return amount(&container->resources.requests, resource);
-}
-
 int64_t pod_request(const struct core_v1_pod *pod, struct str resource)
 {
-    int64_t running = 0, most = 0;
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct quantity_map requests = pod_requests(arena, &pod->spec);
 
-    LIST_EACH (container, &pod->spec.init_containers) {
-        int64_t one = request_of(container, resource);
-
-        most = MAX(most, running + one);
-        running += container_is_sidecar(container) ? one : 0;
-    }
-    LIST_EACH (container, &pod->spec.containers) {
-        running += request_of(container, resource);
-    }
-    most = MAX(most, running);
-    if (pod->spec.resources != NULL && amount_has(&pod->spec.resources->requests, resource)) {
-        most = amount(&pod->spec.resources->requests, resource);
-    }
-    return most + amount(&pod->spec.overhead, resource);
+    return amount(&requests, resource);
 }
 
 static bool reject_resource(struct arena *arena, struct str resource, int64_t requested, int64_t used,
@@ -119,90 +103,11 @@ static bool ports_are_free(const struct pod_admission_facts *facts)
     return true;
 }
 
-static bool field_lookup(const void *fields, struct str key, struct str *ret)
-{
-    *ret = *(const struct str *)fields;
-    return str_is(key, "metadata.name");
-}
-
-struct requirements {
-    const struct core_v1_node_selector_requirement *items;
-    size_t len;
-};
-
-static bool meets(struct arena *arena, const struct requirements *wanted, selector_lookup *lookup, const void *labels)
-{
-    LIST_EACH (requirement, wanted) {
-        struct label_selector one = {0};
-        enum selector_operator op;
-        struct status *error = selector_operator_of(requirement->operator, true, &op);
-
-        if (error == NULL) {
-            error = label_selector_add(arena, &one, requirement->key, op, requirement->values.items,
-                                       requirement->values.len);
-        }
-        bool matches = error == NULL && label_selector_matches(&one, lookup, labels);
-
-        status_free(error);
-        if (!matches) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool term_matches(struct arena *arena, const struct core_v1_node_selector_term *term,
-                         const struct pod_admission_facts *facts)
-{
-    struct requirements expressions = {term->match_expressions.items, term->match_expressions.len};
-    struct requirements fields = {term->match_fields.items, term->match_fields.len};
-
-    /* A term that asks for nothing matches nothing. */
-    return (expressions.len > 0 || fields.len > 0) &&
-           meets(arena, &expressions, str_map_lookup, &facts->node->metadata.labels) &&
-           meets(arena, &fields, field_lookup, &facts->node_name);
-}
-
-static bool node_is_wanted(struct arena *arena, const struct pod_admission_facts *facts)
-{
-    const struct core_v1_affinity *affinity = facts->pod->spec.affinity;
-    const struct core_v1_node_selector *required =
-        affinity == NULL || affinity->node_affinity == NULL
-            ? NULL
-            : affinity->node_affinity->required_during_scheduling_ignored_during_execution;
-    bool matches = required == NULL;
-
-    LIST_EACH (label, &facts->pod->spec.node_selector) {
-        if (!str_map_has(&facts->node->metadata.labels, label->key) ||
-            !str_eq(str_map_get(&facts->node->metadata.labels, label->key), label->value)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; required != NULL && i < required->node_selector_terms.len && !matches; i++) {
-        matches = term_matches(arena, &required->node_selector_terms.items[i], facts);
-    }
-    return matches;
-}
-
-static bool tolerates(const struct core_v1_toleration *toleration, const struct core_v1_taint *taint)
-{
-    if ((toleration->effect.n > 0 && !str_eq(toleration->effect, taint->effect)) ||
-        (toleration->key.n > 0 && !str_eq(toleration->key, taint->key))) {
-        return false;
-    }
-    return str_is(toleration->operator, "Exists") || str_eq(toleration->value, taint->value);
-}
-
 /* Of taints only NoExecute counts here: the others are the scheduler's to heed. */
 static bool taints_are_tolerated(const struct pod_admission_facts *facts)
 {
     LIST_EACH (taint, &facts->node->spec.taints) {
-        bool is_tolerated = !str_is(taint->effect, "NoExecute");
-
-        LIST_EACH (toleration, &facts->pod->spec.tolerations) {
-            is_tolerated = is_tolerated || tolerates(toleration, taint);
-        }
-        if (!is_tolerated) {
+        if (str_is(taint->effect, "NoExecute") && !tolerations_of_pod_tolerate(facts->pod, taint)) {
             return false;
         }
     }
@@ -235,7 +140,7 @@ bool pod_admission_decide(struct arena *arena, const struct pod_admission_facts 
     if (!has_no_pressure(arena, facts, ret) || !fits(arena, facts, ret)) {
         return false;
     }
-    if (facts->node != NULL && !node_is_wanted(arena, facts)) {
+    if (facts->node != NULL && !node_affinity_matches(facts->pod, facts->node)) {
         return reject(arena, "NodeAffinity", "node(s) didn't match Pod's node affinity/selector", ret);
     }
     if (!ports_are_free(facts)) {
@@ -255,7 +160,6 @@ bool pod_admission_check(struct kubelet *kubelet, const struct core_v1_pod *pod,
         .pod = pod,
         .allocatable = &kubelet->allocatable,
         .node = node_agent_node(kubelet->node),
-        .node_name = kubelet->node_name,
     };
 
     memcpy(facts.pressure, eviction_manager_pressure(kubelet->evictions), sizeof(facts.pressure));

@@ -17,7 +17,6 @@ struct pod_admission_facts {
     } others; /* that run or have been let in */
     const struct quantity_map *allocatable;
     const struct core_v1_node *node; /* NULL: not known, so labels and taints are not looked at */
-    struct str node_name;
     bool pressure[3]; /* by enum eviction_pressure */
 };
 

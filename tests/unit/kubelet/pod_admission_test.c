@@ -59,8 +59,7 @@ TEST("kubelet/pod_admission/let in what fits and reject what does not, in stock'
         struct pod_admission_facts facts = {.pod = pod_of(arena, rows[i].spec),
                                             .others = {&other, 1},
                                             .allocatable = &allocatable,
-                                            .node = &node,
-                                            .node_name = STR("n")};
+                                            .node = &node};
         struct pod_rejection rejection = {STR(""), STR("")};
 
         CHECK_INT(pod_admission_decide(arena, &facts, &rejection), rows[i].reason[0] == '\0');
