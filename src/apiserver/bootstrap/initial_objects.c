@@ -47,6 +47,12 @@ static struct status *add_embedded(struct arena *arena, struct initial_objects *
     return NULL;
 }
 
+/* Endpoints may not lead to it: each node would find itself there. */
+static bool is_loopback(struct str address)
+{
+    return str_has_prefix(address, STR("127.")) || str_is(address, "::1");
+}
+
 /* The Service "kubernetes" and where it leads. */
 static struct status *add_service(struct arena *arena, const struct initial_facts *facts, struct initial_objects *list)
 {
@@ -66,7 +72,7 @@ static struct status *add_service(struct arena *arena, const struct initial_fact
                                   facts->port, STR_ARG(facts->service_address), STR_ARG(facts->service_address),
                                   service_family)));
     }
-    if (facts->address.n == 0) {
+    if (facts->address.n == 0 || is_loopback(facts->address)) {
         return NULL;
     }
     TRY(add_json(arena, list,
