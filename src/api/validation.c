@@ -1,5 +1,6 @@
 #include "api/validation.h"
 
+#include "api/admissionregistration_v1.h"
 #include "api/apiregistration_v1.h"
 #include "api/apps_v1.h"
 #include "api/autoscaling_v1.h"
@@ -10,6 +11,7 @@
 #include "api/core_v1.h"
 #include "api/discovery_v1.h"
 #include "api/events_v1.h"
+#include "api/flowcontrol_v1.h"
 #include "api/networking_v1.h"
 #include "api/policy_v1.h"
 #include "api/rbac_v1.h"
@@ -95,8 +97,18 @@ static const struct validation validations[] = {
      .update = validate_volume_attachment_update},
     {&storage_v1_volume_attributes_class_kind, .create = validate_volume_attributes_class,
      .update = validate_volume_attributes_class_update},
-    {&apiregistration_v1_api_service_kind, .name = name_is_path_segment, .any_finalizer = true},
-    {&certificates_v1_cluster_trust_bundle_kind, .name = name_is_path_segment},
+    {&apiregistration_v1_api_service_kind, .name = name_is_path_segment, .create = validate_api_service,
+     .update = validate_api_service_update, .any_finalizer = true},
+    {&certificates_v1_cluster_trust_bundle_kind, .name = any_name, .create = validate_trust_bundle,
+     .update = validate_trust_bundle_update},
+    {&certificates_v1_certificate_signing_request_kind, .status = validate_signing_request_status},
+    {&flowcontrol_v1_flow_schema_kind, .create = validate_flow_schema, .update = validate_flow_schema_update},
+    {&flowcontrol_v1_priority_level_configuration_kind, .create = validate_priority_level,
+     .update = validate_priority_level_update},
+    {&admissionregistration_v1_validating_webhook_configuration_kind, .create = validate_validating_webhooks,
+     .update = validate_validating_webhooks_update},
+    {&admissionregistration_v1_mutating_webhook_configuration_kind, .create = validate_mutating_webhooks,
+     .update = validate_mutating_webhooks_update},
 };
 
 static const struct validation *validation_of(const struct kind *kind)
@@ -176,6 +188,8 @@ void api_validate_update_subresource(const struct kind *kind, struct str subreso
         validate_pod_resize(causes, object, old);
     } else if (kind == &core_v1_namespace_kind && str_is(subresource, "finalize")) {
         validate_namespace_finalize(causes, object, old);
+    } else if (kind == &certificates_v1_certificate_signing_request_kind && str_is(subresource, "approval")) {
+        validate_signing_request_approval(causes, object, old);
     } else if (str_is(subresource, "scale")) {
         check_scale(kind, object, causes);
     } else if (validation->status != NULL && str_is(subresource, "status")) {

@@ -41,5 +41,10 @@ validate_object validate_storage_class, validate_csi_driver, validate_csi_node, 
 validate_change validate_storage_class_update, validate_csi_driver_update, validate_csi_node_update,
     validate_csi_capacity_update, validate_volume_attachment_update, validate_volume_attributes_class_update,
     validate_controller_revision_update;
+validate_object validate_validating_webhooks, validate_mutating_webhooks, validate_flow_schema, validate_priority_level,
+    validate_api_service, validate_trust_bundle;
+validate_change validate_validating_webhooks_update, validate_mutating_webhooks_update, validate_flow_schema_update,
+    validate_priority_level_update, validate_api_service_update, validate_trust_bundle_update,
+    validate_signing_request_status, validate_signing_request_approval;
 
 #endif

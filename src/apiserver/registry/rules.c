@@ -16,7 +16,10 @@ void rules_default(struct arena *arena, const struct kind *kind, void *object)
 
 static struct status *finish(const struct resource *resource, struct status *errors, const struct object *object)
 {
-    return error_invalid_finish(errors, resource->kind->group, resource->kind->kind, object->metadata.name);
+    /* events of both groups are the older one's in errors */
+    struct str group = str_is(resource->kind->kind, "Event") ? (struct str){0} : resource->kind->group;
+
+    return error_invalid_finish(errors, group, resource->kind->kind, object->metadata.name);
 }
 
 struct status *rules_validate_create(struct arena *arena, const struct resource *resource, const struct object *object)
