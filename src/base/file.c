@@ -67,7 +67,7 @@ static struct status *write_all(int fd, const char *path, struct str content)
         }
         content = str_from(content, (size_t)n);
     }
-    return fsync(fd) == 0 ? NULL : status_errno(errno, "syncing %s", path);
+    return NULL;
 }
 
 static struct status *sync_directory(const char *path)
@@ -86,11 +86,11 @@ static struct status *sync_directory(const char *path)
     return fd >= 0 && fsync(fd) == 0 ? NULL : status_errno(errno, "syncing the directory of %s", path);
 }
 
-struct status *file_write(const char *path, struct str content, mode_t mode)
+/* The content in PATH.tmp, and what is to be renamed. */
+static struct status *write_beside(const char *path, struct str content, mode_t mode, bool is_synced,
+                                   char temporary[4096])
 {
-    char temporary[4096];
-
-    if ((size_t)snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= sizeof(temporary)) {
+    if ((size_t)snprintf(temporary, 4096, "%s.tmp", path) >= 4096) {
         return status_errno(ENAMETOOLONG, "writing %s", path);
     }
     unlink(temporary); /* one left by a crash may have another mode */
@@ -101,14 +101,56 @@ struct status *file_write(const char *path, struct str content, mode_t mode)
     }
     struct status *status = write_all(fd, temporary, content);
 
-    if (status == NULL && rename(temporary, path) != 0) {
-        status = status_errno(errno, "renaming %s", temporary);
+    if (status == NULL && is_synced && fsync(fd) != 0) {
+        status = status_errno(errno, "syncing %s", temporary);
     }
     if (status != NULL) {
+        unlink(temporary);
+    }
+    return status;
+}
+
+struct status *file_write(const char *path, struct str content, mode_t mode)
+{
+    char temporary[4096];
+
+    TRY(write_beside(path, content, mode, true, temporary));
+    if (rename(temporary, path) != 0) {
+        struct status *status = status_errno(errno, "renaming %s", temporary);
+
         unlink(temporary);
         return status;
     }
     return sync_directory(path);
+}
+
+struct status *file_write_unsynced(const char *path, struct str content, mode_t mode)
+{
+    char temporary[4096];
+
+    TRY(write_beside(path, content, mode, false, temporary));
+    /* Renaming over a file makes file systems write the new one out first; readers look for PATH.tmp as well. */
+    unlink(path);
+    return rename(temporary, path) != 0 ? status_errno(errno, "renaming %s", temporary) : NULL;
+}
+
+struct status *file_read_unsynced(struct arena *arena, const char *path, size_t max, struct str *ret_content)
+{
+    char temporary[4096];
+    struct status *status = file_read(arena, path, max, ret_content);
+
+    if (!status_is(status, STATUS_NOT_FOUND) ||
+        (size_t)snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= sizeof(temporary)) {
+        return status;
+    }
+    struct status *other = file_read(arena, temporary, max, ret_content);
+
+    if (other != NULL) {
+        status_free(other);
+        return status;
+    }
+    status_free(status);
+    return NULL;
 }
 
 struct status *file_make_directories(const char *path, mode_t mode)

@@ -12,6 +12,10 @@
 MUST_USE struct status *file_read(struct arena *arena, const char *path, size_t max, struct str *ret_content);
 /* Writes PATH.tmp beside it, syncs, renames it over PATH and syncs the directory. */
 MUST_USE struct status *file_write(const char *path, struct str content, mode_t mode);
+/* The same without waiting for the disk, for what means nothing any more once the machine has lost power. Whoever dies at
+ * it leaves the old one, or the new one as PATH.tmp, which file_read_unsynced() takes when there is no PATH. */
+MUST_USE struct status *file_write_unsynced(const char *path, struct str content, mode_t mode);
+MUST_USE struct status *file_read_unsynced(struct arena *arena, const char *path, size_t max, struct str *ret_content);
 /* Makes a directory and all above it that are missing. */
 MUST_USE struct status *file_make_directories(const char *path, mode_t mode);
 bool file_exists(const char *path);

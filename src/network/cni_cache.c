@@ -32,7 +32,7 @@ struct status *cni_cache_write(const struct cni_invoker *invoker, const struct c
     }
     value_set(arena, kept, STR("result"), result);
     TRY(file_make_directories(directory.p, 0700));
-    return file_write(path.p, value_json(arena, kept), 0600);
+    return file_write_unsynced(path.p, value_json(arena, kept), 0600);
 }
 
 /* The file's name by the container and interface: the network's may have changed since. */
@@ -71,7 +71,7 @@ struct status *cni_cache_read(const struct cni_invoker *invoker, const struct cn
     struct value *tree;
 
     TRY(find(directory, suffix, arena, &kept.path));
-    TRY(file_read(arena, kept.path.p, 4 * LIMIT_CNI_BYTES, &text));
+    TRY(file_read_unsynced(arena, kept.path.p, 4 * LIMIT_CNI_BYTES, &text));
     TRY(value_read_json(arena, text, &tree, NULL));
     if (!str_is(value_str_at(tree, "kind"), "cniCacheV1") ||
         !base64_decode(arena, value_str_at(tree, "config"), &conf)) {

@@ -197,8 +197,6 @@ static struct status *attach_network(struct sandbox *sandbox)
 
     TRY(pin_network(sandbox));
     attachment_of(arena, sandbox, &attachment);
-    sandbox->record.is_network_up = true; /* from now on there is something to take away */
-    TRY(sandbox_save(sandbox));
     struct status *status =
         cni_add(&sandbox->runtime->network, &attachment, env_mono() + NETWORK_TIMEOUT, arena, &result);
 
@@ -233,6 +231,7 @@ static struct status *build(struct sandbox *sandbox)
     if (plan.namespaces & CLONE_NEWNET) {
         sandbox->record.netns_path = arena_printf(sandbox->arena, "%.*s/%.*s", STR_ARG(runtime->netns_directory),
                                                   STR_ARG(sandbox->record.id));
+        sandbox->record.is_network_up = true; /* as far as anyone who finds the record knows */
     }
     TRY(sandbox_save(sandbox));
     TRY(write_files(sandbox));

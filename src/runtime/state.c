@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,28 +176,13 @@ void container_unrefp(struct container **container)
     container_unref(*container);
 }
 
-/* Not synced, but whole: the old one or the new one. */
 static struct status *save(struct str directory, const struct type *type, const void *record)
 {
-    OWNED(buf_done) struct buf bytes = {0};
-    char path[4200], next[4200];
+    OWNED(buf_done) struct buf bytes = {0}, path = {0};
 
-    snprintf(path, sizeof(path), "%s/record", directory.p);
-    snprintf(next, sizeof(next), "%s/record.next", directory.p);
+    buf_printf(&path, "%.*s/record", STR_ARG(directory));
     protobuf_encode(type, record, &bytes);
-    int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    if (fd < 0) {
-        return status_errno(errno, "writing %s", next);
-    }
-    ssize_t n = write(fd, bytes.p, bytes.n);
-    int error = n < 0 ? errno : ENOSPC;
-
-    close(fd);
-    if (n != (ssize_t)bytes.n) {
-        return status_errno(error, "writing %s", next);
-    }
-    return rename(next, path) != 0 ? status_errno(errno, "writing %s", path) : NULL;
+    return file_write_unsynced(buf_cstr(&path), buf_str(&bytes), 0600);
 }
 
 struct status *sandbox_save(const struct sandbox *sandbox)
@@ -433,7 +417,7 @@ static struct status *read_record(struct arena *arena, struct str directory, con
 {
     struct str bytes = STR(""), path = arena_printf(arena, "%.*s/record", STR_ARG(directory));
 
-    TRY(file_read(arena, path.p, 16 << 20, &bytes));
+    TRY(file_read_unsynced(arena, path.p, 16 << 20, &bytes));
     TRY(protobuf_decode(arena, type, bytes, record));
     schema_own(arena, type, record);
     return NULL;
