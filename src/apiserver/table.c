@@ -1,11 +1,14 @@
 #include "apiserver/table.h"
 
+#include "api/apps_v1.h"
 #include "api/table_columns.h"
 #include "apiserver/encode.h"
 #include "apiserver/errors.h"
+#include "apiserver/resource.h"
 #include "apiserver/respond.h"
 #include "schema/json.h"
 #include "schema/json_lexer.h"
+#include "schema/map_of.h"
 #include "schema/object.h"
 #include "schema/timestamp.h"
 
@@ -146,6 +149,12 @@ void partial_of_object(struct request *request, const void *object, struct buf *
 {
     enum media media = respond_item_media(request);
     struct meta_v1_partial_object_metadata partial = {.metadata = ((const struct object *)object)->metadata};
+
+    if (request->resource != NULL && request->resource->kind == &apps_v1_daemon_set_kind) {
+        /* it is a field of the object, which its versions show as an annotation */
+        partial.metadata.annotations = str_map_copy(request->arena, &partial.metadata.annotations);
+        str_map_remove(&partial.metadata.annotations, STR("deprecated.daemonset.template.generation"));
+    }
     OWNED(buf_done) struct buf item = {0};
 
     encode_item(media, &meta_v1_partial_object_metadata_type, &partial, &item);

@@ -85,15 +85,38 @@ static struct status *make_applied(struct change_op *op, const struct object *cu
     return NULL;
 }
 
-struct status *registry_apply(struct request *request)
+struct status *registry_apply_configuration(struct request *request, const struct value *configuration,
+                                            const struct write_options *options, struct change_op *op)
 {
-    const struct resource *resource = request->resource;
-    struct write_options options;
+    struct apply *apply = ARENA_NEW(request->arena, struct apply);
+
+    *apply = (struct apply){.write = {.arena = request->arena,
+                                      .kind = request->resource->kind,
+                                      .subresource = request->info.subresource,
+                                      .manager = options->field_manager},
+                            .configuration = configuration,
+                            .options = options};
+    *op = (struct change_op){.request = request,
+                             .resource = request->resource,
+                             .subresource = request->info.subresource,
+                             .namespace = request->info.namespace,
+                             .name = request->info.name,
+                             .options = options,
+                             .make = make_applied,
+                             .arg = apply,
+                             .creates = true,
+                             .applies = true,
+                             .keeps_version = value_str_at(configuration, "metadata.resourceVersion").n == 0};
+    return registry_change(op);
+}
+
+struct status *registry_read_configuration(struct request *request, const struct kind *kind,
+                                           struct write_options *ret_options, struct value **ret)
+{
     struct value *configuration = NULL;
     struct str body;
-    int64_t start = env_wall();
 
-    TRY(query_write_options(request->arena, request->exchange->query, WRITE_APPLY, &options));
+    TRY(query_write_options(request->arena, request->exchange->query, WRITE_APPLY, ret_options));
     TRY(decode_read_body(request, &body));
     struct status *status = yaml_read(request->arena, body, false, &configuration);
 
@@ -103,27 +126,21 @@ struct status *registry_apply(struct request *request)
         status_free(status);
         return error;
     }
-    TRY(check_configuration(request, resource->kind, configuration));
-    request_trace(request, &(struct trace_span){.step = TRACE_DECODE_OBJECT, .start = start,
-                                                .detail = resource->kind->kind});
-    struct apply apply = {.write = {.arena = request->arena,
-                                    .kind = resource->kind,
-                                    .subresource = request->info.subresource,
-                                    .manager = options.field_manager},
-                          .configuration = configuration,
-                          .options = &options};
-    struct change_op op = {.request = request,
-                           .resource = resource,
-                           .subresource = request->info.subresource,
-                           .namespace = request->info.namespace,
-                           .name = request->info.name,
-                           .options = &options,
-                           .make = make_applied,
-                           .arg = &apply,
-                           .creates = true,
-                           .applies = true,
-                           .keeps_version = value_str_at(configuration, "metadata.resourceVersion").n == 0};
+    TRY(check_configuration(request, kind, configuration));
+    *ret = configuration;
+    return NULL;
+}
 
-    TRY(registry_change(&op));
-    return respond_object(request, op.created ? 201 : 200, resource->kind, op.object);
+struct status *registry_apply(struct request *request)
+{
+    const struct kind *kind = request->resource->kind;
+    struct write_options options;
+    struct value *configuration;
+    struct change_op op;
+    int64_t start = env_wall();
+
+    TRY(registry_read_configuration(request, kind, &options, &configuration));
+    request_trace(request, &(struct trace_span){.step = TRACE_DECODE_OBJECT, .start = start, .detail = kind->kind});
+    TRY(registry_apply_configuration(request, configuration, &options, &op));
+    return respond_object(request, op.created ? 201 : 200, kind, op.object);
 }

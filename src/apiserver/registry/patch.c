@@ -121,6 +121,9 @@ static struct status *patch_object(struct request *request, const struct patch_o
     encode_typed(MEDIA_JSON, op->kind->api_version, op->kind->kind, buf_str(&item), &whole);
     TRY(value_read_json(arena, arena_str(arena, buf_str(&whole)), &document, NULL));
     TRY(apply(arena, op, document, &patched));
+    if (op->type == PATCH_JSON && !value_is(patched, VALUE_OBJECT)) {
+        return status_new(STATUS_INVALID, "the server rejected our request due to an error in our request");
+    }
     write_patched(arena, patched, op->type == PATCH_JSON ? value_object(arena) : op->patch, &out);
     struct str text = arena_str(arena, buf_str(&out));
     struct status *status = decode_json(request, text, op->kind, op->options->field_validation, ret);

@@ -6,6 +6,7 @@
 #include "apiserver/query.h"
 #include "apiserver/registry/storage.h"
 #include "apiserver/request.h"
+#include "schema/value.h"
 
 MUST_USE struct status *registry_get(struct request *request);
 MUST_USE struct status *registry_list(struct request *request);
@@ -53,6 +54,13 @@ MUST_USE struct status *registry_read_patch(struct request *request, const struc
                                             const struct kind *kind, struct patch_op **ret);
 MUST_USE struct status *registry_apply_patch(struct request *request, const struct patch_op *op, const void *current,
                                              void **ret);
+
+/* The request's body as an apply configuration of the kind; and its outcome on the request's object, whose fields it
+ * names. */
+MUST_USE struct status *registry_read_configuration(struct request *request, const struct kind *kind,
+                                                    struct write_options *ret_options, struct value **ret);
+MUST_USE struct status *registry_apply_configuration(struct request *request, const struct value *configuration,
+                                                     const struct write_options *options, struct change_op *op);
 
 struct delete_op {
     struct request *request;

@@ -86,7 +86,7 @@ void service_pool_done(struct service_pool *pool)
 int service_pool_take_port(struct service_pool *pool)
 {
     int count = pool->port_last - pool->port_first + 1;
-    int from = (int)env_random_below((uint64_t)count);
+    int from = pool->is_dry_run ? 0 : (int)env_random_below((uint64_t)count);
 
     for (int i = 0; i < count; i++) {
         int port = pool->port_first + (from + i) % count;
@@ -118,7 +118,7 @@ struct str service_pool_take_address(struct service_pool *pool, size_t range)
     /* the network's and the broadcast address are never given away, and the low addresses last: people ask for those */
     uint64_t last = size > 2 ? size - 2 : size - 1;
     uint64_t low = MIN(MAX(UINT64_C(16), size / 16), UINT64_C(256));
-    uint64_t from = last > low ? low + env_random_below(last - low + 1) : 1;
+    uint64_t from = last <= low ? 1 : pool->is_dry_run ? low : low + env_random_below(last - low + 1);
 
     for (uint64_t i = 0; i < MIN(last, UINT64_C(1) << 20); i++) {
         uint64_t offset = 1 + (from - 1 + i) % last;

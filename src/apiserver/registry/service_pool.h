@@ -15,6 +15,7 @@ struct service_pool {
     struct cidr ranges[SERVICE_RANGES_MAX]; /* the first one is for services that don't ask for a family */
     size_t range_count;
     int port_first, port_last;
+    bool is_dry_run; /* what is taken is the same each time */
     struct map addresses; /* those of all services but one, as canonical text */
     uint8_t ports[8192];  /* a bit each */
 };

@@ -74,6 +74,20 @@ static void keep_allocated(struct core_v1_service *service, const struct core_v1
     }
 }
 
+static void drop_balancer(struct core_v1_service *service, const struct core_v1_service *old)
+{
+    const bool *allocates = service->spec.allocate_load_balancer_node_ports;
+    const bool *allocated = old->spec.allocate_load_balancer_node_ports;
+    const struct str *class = service->spec.load_balancer_class, *before = old->spec.load_balancer_class;
+
+    if (allocates != NULL && allocated != NULL && *allocates == *allocated) {
+        service->spec.allocate_load_balancer_node_ports = NULL;
+    }
+    if (class != NULL && before != NULL && str_eq(*class, *before)) {
+        service->spec.load_balancer_class = NULL;
+    }
+}
+
 /* What the new type has no use for goes, unless the client has just asked for it. */
 static void drop_useless(struct core_v1_service *service, const struct core_v1_service *old)
 {
@@ -82,6 +96,7 @@ static void drop_useless(struct core_v1_service *service, const struct core_v1_s
         service->spec.cluster_ips = (struct str_list){0};
         service->spec.ip_families = (struct str_list){0};
         service->spec.ip_family_policy = NULL;
+        service->spec.internal_traffic_policy = NULL;
     }
     if (needs_ports(old) && !needs_ports(service)) {
         LIST_EACH(port, &service->spec.ports) {
@@ -91,6 +106,16 @@ static void drop_useless(struct core_v1_service *service, const struct core_v1_s
                 }
             }
         }
+    }
+    bool was_external = needs_ports(old) || has_type(old, "LoadBalancer");
+    bool is_external = needs_ports(service) || has_type(service, "LoadBalancer");
+
+    if (was_external && !is_external &&
+        str_eq(service->spec.external_traffic_policy, old->spec.external_traffic_policy)) {
+        service->spec.external_traffic_policy = (struct str){0};
+    }
+    if (has_type(old, "LoadBalancer") && !has_type(service, "LoadBalancer")) {
+        drop_balancer(service, old);
     }
     if (needs_health_port(old) && !needs_health_port(service) &&
         service->spec.health_check_node_port == old->spec.health_check_node_port) {
@@ -288,6 +313,7 @@ struct status *service_allocate(struct request *request, const struct write_opti
     }
     request->holds_service_lock = true;
     TRY(service_pool_open(&pool, request->server, request->arena, service->metadata.uid));
+    pool.is_dry_run = options->dry_run;
     /* lists that others may share are changed below */
     service->spec.ip_families = str_list_copy(request->arena, &service->spec.ip_families);
     service->spec.cluster_ips = str_list_copy(request->arena, &service->spec.cluster_ips);

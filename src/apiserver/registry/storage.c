@@ -1,5 +1,6 @@
 #include "apiserver/registry/storage.h"
 
+#include "api/apps_v1.h"
 #include "apiserver/errors.h"
 #include "apiserver/registry/convert.h"
 #include "apiserver/registry/strategy.h"
@@ -14,6 +15,14 @@ static struct str revision_text(struct arena *arena, int64_t revision)
     return arena_printf(arena, "%lld", (long long)revision);
 }
 
+/* Objects inside of objects have no type in protobuf; stock's versions show that of these. */
+static void name_claims(struct apps_v1_stateful_set *set)
+{
+    LIST_EACH(claim, &set->spec.volume_claim_templates) {
+        claim->type_meta = (struct meta_v1_type_meta){.kind = STR("PersistentVolumeClaim"), .api_version = STR("v1")};
+    }
+}
+
 struct status *storage_decode(struct arena *arena, const struct kind *stored, struct str bytes, int64_t revision,
                               void **ret)
 {
@@ -26,6 +35,9 @@ struct status *storage_decode(struct arena *arena, const struct kind *stored, st
         TRY(protobuf_decode(arena, stored->type, envelope.raw, object));
     } else {
         TRY(json_decode(arena, stored->type, bytes, object, NULL));
+    }
+    if (stored == &apps_v1_stateful_set_kind) {
+        name_claims((struct apps_v1_stateful_set *)object);
     }
     object->type_meta = (struct meta_v1_type_meta){0};
     object->metadata.resource_version = revision_text(arena, revision);
@@ -72,6 +84,11 @@ static void drop_empty(const struct type *type, void *object)
             size_t skip = is_map ? sizeof(struct str) : 0;
 
             list->items = list->len == 0 ? NULL : list->items;
+            for (size_t k = 0; k < list->len && is_map && field->kind == TYPE_BYTES; k++) {
+                struct str *bytes = (struct str *)(void *)((char *)list->items + k * size + skip);
+
+                bytes->p = bytes->p != NULL ? bytes->p : ""; /* and no null among values */
+            }
             for (size_t k = 0; k < list->len && field->kind == TYPE_STRUCT; k++) {
                 drop_empty(field->type, (char *)list->items + k * size + skip);
             }

@@ -12,6 +12,7 @@
 #include "apiserver/respond.h"
 #include "apiserver/server.h"
 #include "schema/copy.h"
+#include "schema/field_set.h"
 #include "schema/selectors.h"
 
 #include <stdio.h>
@@ -90,6 +91,28 @@ static struct status *check_scale(const struct autoscaling_v1_scale *scale)
     return error_invalid_finish(errors, STR("autoscaling"), STR("Scale"), scale->metadata.name);
 }
 
+/* Who set the number, as the scale's owners. Errors quote them. */
+static void take_owners(struct arena *arena, const struct meta_v1_object_meta *from, struct meta_v1_object_meta *to)
+{
+    LIST_EACH(entry, &from->managed_fields) {
+        const struct field_set *set = NULL;
+        struct status *status =
+            entry->fields_v1 == NULL ? NULL : field_set_read(arena, entry->fields_v1->json, &set);
+        bool owns = field_set_below(field_set_below(set, STR("f:spec")), STR("f:replicas")) != NULL;
+
+        status_free(status);
+        if (owns) {
+            struct meta_v1_managed_fields_entry *owner = LIST_ADD(arena, &to->managed_fields);
+
+            *owner = *entry;
+            owner->api_version = autoscaling_v1_scale_kind.api_version;
+            owner->subresource = (struct str){0};
+            owner->fields_v1 = ARENA_NEW(arena, struct raw_json);
+            owner->fields_v1->json = STR("{\"f:spec\":{\"f:replicas\":{}}}");
+        }
+    }
+}
+
 static struct status *make_scaled(struct change_op *op, const struct object *current, struct object **ret)
 {
     struct arena *arena = op->request->arena;
@@ -103,6 +126,7 @@ static struct status *make_scaled(struct change_op *op, const struct object *cur
         void *patched;
 
         TRY(scale_of(arena, kind, object, &now));
+        take_owners(arena, &current->metadata, &now->metadata);
         TRY(registry_apply_patch(op->request, wish->patch, now, &patched));
         wanted = patched;
         TRY(object_meta_check_name(patched, op->name));
@@ -122,12 +146,40 @@ static struct status *make_scaled(struct change_op *op, const struct object *cur
     return NULL;
 }
 
+/* An apply to the scale is one to the number in the object. */
+static struct status *scale_apply(struct request *request)
+{
+    struct arena *arena = request->arena;
+    struct write_options options;
+    struct value *wanted = NULL, *configuration = value_object(arena), *spec = value_object(arena);
+    struct change_op op;
+    struct autoscaling_v1_scale *scale;
+
+    TRY(registry_read_configuration(request, &autoscaling_v1_scale_kind, &options, &wanted));
+    struct value *replicas = value_find_path(wanted, "spec.replicas");
+
+    value_set(arena, configuration, STR("spec"), spec);
+    if (replicas != NULL) {
+        value_set(arena, spec, STR("replicas"), replicas);
+    }
+    TRY(registry_apply_configuration(request, configuration, &options, &op));
+    TRY(scale_of(arena, request->resource->kind, op.object, &scale));
+    return respond_object(request, 200, &autoscaling_v1_scale_kind, scale);
+}
+
 static struct status *scale_write(struct request *request, bool is_patch)
 {
     struct write_options options;
     struct scale_op wish = {0};
     struct autoscaling_v1_scale *scale;
+    enum patch_type type;
 
+    if (is_patch) {
+        TRY(negotiate_patch(request_header(request, "content-type"), true, &type));
+        if (type == PATCH_APPLY) {
+            return scale_apply(request);
+        }
+    }
     TRY(query_write_options(request->arena, request->exchange->query, is_patch ? WRITE_PATCH : WRITE_UPDATE, &options));
     if (is_patch) {
         TRY(registry_read_patch(request, &options, &autoscaling_v1_scale_kind, &wish.patch));
