@@ -30,6 +30,8 @@ struct kubelet {
     struct str runtime_problem, network_problem; /* owned: free() */
 
     struct pod_source *source;
+    struct static_pods *static_pods;
+    struct mirror_pods *mirrors;
     struct pod_workers *workers;
     struct status_manager *statuses;
     struct probe_manager *probes;

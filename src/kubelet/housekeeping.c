@@ -3,6 +3,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kubelet/mirror_pods.h"
 #include "kubelet/pod_cgroups.h"
 #include "kubelet/pod_source.h"
 #include "kubelet/pod_workers.h"
@@ -77,7 +78,8 @@ static struct status *sweep(struct kubelet *kubelet)
     TRY(runtime_list(kubelet, arena, &sandboxes, &containers));
     adopt(kubelet, &sandboxes);
     adopt(kubelet, &containers);
-    return sweep_directories(kubelet, arena);
+    TRY(sweep_directories(kubelet, arena));
+    return mirror_pods_sweep(kubelet->mirrors);
 }
 
 static void housekeeping_task(void *arg)

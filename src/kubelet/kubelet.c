@@ -9,6 +9,7 @@
 #include "kubelet/housekeeping.h"
 #include "kubelet/image_manager.h"
 #include "kubelet/log_rotation.h"
+#include "kubelet/mirror_pods.h"
 #include "kubelet/node_agent.h"
 #include "kubelet/node_status.h"
 #include "kubelet/object_cache.h"
@@ -18,6 +19,7 @@
 #include "kubelet/pod_workers.h"
 #include "kubelet/probes.h"
 #include "kubelet/runtime_health.h"
+#include "kubelet/static_pods.h"
 #include "kubelet/status_manager.h"
 #include "kubelet/volumes/tokens.h"
 
@@ -101,6 +103,8 @@ static void make_parts(struct kubelet *kubelet)
     kubelet->tokens = token_manager_new(kubelet);
     kubelet->workers = pod_workers_new(kubelet);
     kubelet->source = pod_source_new(kubelet);
+    kubelet->static_pods = static_pods_new(kubelet);
+    kubelet->mirrors = mirror_pods_new(kubelet);
     kubelet->pleg = pleg_new(kubelet);
     kubelet->node = node_agent_new(kubelet);
     kubelet->image_collector = image_collector_new(kubelet);
@@ -125,6 +129,7 @@ struct status *kubelet_start(struct kubelet *kubelet)
     image_collector_start(kubelet->image_collector);
     eviction_manager_start(kubelet->evictions);
     log_rotation_start(kubelet);
+    static_pods_start(kubelet->static_pods);
     pod_source_start(kubelet->source);
     return NULL;
 }
@@ -141,6 +146,8 @@ void kubelet_free(struct kubelet *kubelet)
         return;
     }
     pod_source_free(kubelet->source);
+    static_pods_free(kubelet->static_pods);
+    mirror_pods_free(kubelet->mirrors);
     if (kubelet->services != NULL) {
         informer_free(kubelet->services);
     }

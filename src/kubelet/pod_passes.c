@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "kubelet/container_kill.h"
+#include "kubelet/mirror_pods.h"
 #include "kubelet/object_cache.h"
 #include "kubelet/pod_admission.h"
 #include "kubelet/pod_cgroups.h"
@@ -15,6 +16,8 @@
 #include "kubelet/volumes/tokens.h"
 #include "kubelet/volumes/volumes.h"
 #include "schema/timestamp.h"
+
+#define MIRROR_RETRY (2 * ENV_SECOND)
 
 /* What one pass holds on to. */
 struct pass {
@@ -166,6 +169,27 @@ static void begin_end(struct pass *pass)
     }
 }
 
+/* A static pod whose manifest has changed is another pod of the same name: the old one must be over first. */
+static struct status *wait_for_name(struct pass *pass)
+{
+    return !pod_workers_is_name_taken(pass->kubelet->workers, pass->pod->pod)
+               ? NULL
+               : status_new(STATUS_CONFLICT, "the static pod of that name is still being stopped");
+}
+
+/* A missing mirror does not keep the pod from running. */
+static void keep_mirror(struct pass *pass)
+{
+    struct status *error = mirror_pods_ensure(pass->kubelet->mirrors, pass->pod->pod);
+
+    if (error != NULL && !status_is(error, STATUS_CANCELLED)) {
+        log_debug("mirror of static pod %.*s/%.*s: %.*s", STR_ARG(pass->worker->namespace), STR_ARG(pass->worker->name),
+                  STR_ARG(error->message));
+        pass->worker->next_look = MIN(pass->worker->next_look, env_mono() + MIRROR_RETRY);
+    }
+    status_free(error);
+}
+
 static struct status *sync(struct pass *pass)
 {
     struct pod_worker *worker = pass->worker;
@@ -173,6 +197,10 @@ static struct status *sync(struct pass *pass)
     bool has_acted;
 
     TRY(fetch(pass));
+    if (pod_is_static(pass->pod->pod)) {
+        TRY(wait_for_name(pass));
+        keep_mirror(pass);
+    }
     bool is_let_in = admit(pass);
 
     make_status(pass, false, &status);
@@ -337,7 +365,11 @@ static struct status *remove_all(struct pass *pass)
                                            STR_ARG(worker->namespace), STR_ARG(worker->uid)));
         worker->is_removed = true;
     }
-    if (pass->pod != NULL && !worker->is_gone) {
+    if (pass->pod != NULL && pod_is_static(pass->pod->pod)) {
+        if (is_deleted && !pod_workers_is_name_taken(kubelet->workers, pass->pod->pod)) {
+            TRY(mirror_pods_delete(kubelet->mirrors, worker->namespace, worker->name));
+        }
+    } else if (pass->pod != NULL && !worker->is_gone) {
         status_manager_finish(kubelet->statuses, pass->pod);
     }
     worker->state = WORKER_FINISHED;

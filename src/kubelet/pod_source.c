@@ -5,7 +5,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "kubelet/housekeeping.h"
+#include "kubelet/mirror_pods.h"
 #include "kubelet/pod_workers.h"
+#include "kubelet/static_pods.h"
 #include "schema/copy.h"
 
 #include <stdlib.h>
@@ -32,12 +34,16 @@ static void take(struct pod_source *source, struct pod_ref *pod)
     struct str uid = pod->pod->metadata.uid;
     struct pod_ref *known = map_find(&source->pods, uid);
 
-    if (pod_is_mirror(pod->pod) || (known != NULL && !is_newer(pod->pod, known->pod))) {
+    if (known != NULL && !is_newer(pod->pod, known->pod)) {
         pod_unref(pod);
         return;
     }
     map_set(&source->pods, uid, pod);
-    pod_workers_update(source->kubelet->workers, pod);
+    if (pod_is_mirror(pod->pod)) {
+        mirror_pods_update(source->kubelet->mirrors, pod);
+    } else {
+        pod_workers_update(source->kubelet->workers, pod);
+    }
     pod_unref(known);
 }
 
@@ -45,10 +51,12 @@ static void drop(struct pod_source *source, struct str uid)
 {
     struct pod_ref *known = map_remove(&source->pods, uid);
 
-    if (known != NULL) {
+    if (known != NULL && pod_is_mirror(known->pod)) {
+        mirror_pods_remove(source->kubelet->mirrors, uid);
+    } else if (known != NULL) {
         pod_workers_remove(source->kubelet->workers, uid);
-        pod_unref(known);
     }
+    pod_unref(known);
 }
 
 static void on_change(void *arg, const void *old, const void *new)
@@ -129,7 +137,7 @@ static size_t compare(struct pod_source *source, const struct core_v1_pod_list *
     LIST_EACH (pod, &list->items) {
         const struct pod_ref *known = map_find(&source->pods, pod->metadata.uid);
 
-        if (!pod_is_mirror(pod) && (known == NULL || is_newer(pod, known->pod))) {
+        if (known == NULL || is_newer(pod, known->pod)) {
             struct arena *own = arena_new();
 
             differences++;
@@ -201,5 +209,5 @@ void pod_source_start(struct pod_source *source)
 
 bool pod_source_is_synced(const struct pod_source *source)
 {
-    return source->has_synced;
+    return source->has_synced && static_pods_is_synced(source->kubelet->static_pods);
 }

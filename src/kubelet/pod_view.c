@@ -174,7 +174,8 @@ bool pod_is_static(const struct core_v1_pod *pod)
 {
     struct str source = annotation(pod, STR("kubernetes.io/config.source"));
 
-    return source.n > 0 && !str_is(source, "api") && !pod_is_mirror(pod);
+    /* What the API has may say what it likes of its source. */
+    return source.n > 0 && pod->metadata.resource_version.n == 0 && !pod_is_mirror(pod);
 }
 
 bool pod_is_mirror(const struct core_v1_pod *pod)

@@ -363,6 +363,22 @@ struct pod_ref *pod_workers_find(struct pod_workers *workers, struct str namespa
     return found;
 }
 
+bool pod_workers_is_name_taken(const struct pod_workers *workers, const struct core_v1_pod *pod)
+{
+    size_t at = 0;
+
+    for (struct map_entry *e; (e = map_next(&workers->workers, &at)) != NULL;) {
+        const struct pod_worker *worker = e->value;
+
+        if (worker->state != WORKER_FINISHED && !str_eq(worker->uid, pod->metadata.uid) &&
+            str_eq(worker->name, pod->metadata.name) && str_eq(worker->namespace, pod->metadata.namespace) &&
+            pod_worker_is_deleted(worker)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pod_workers_has(const struct pod_workers *workers, struct str uid)
 {
     return map_find(&workers->workers, uid) != NULL;

@@ -38,6 +38,8 @@ struct pod_refs pod_workers_pods(struct pod_workers *workers, struct arena *aren
 struct pod_refs pod_workers_admitted(struct pod_workers *workers, struct arena *arena);
 /* NULL when there is none; borrowed until the next park. */
 struct pod_ref *pod_workers_find(struct pod_workers *workers, struct str namespace, struct str name);
+/* Another pod of the same name is not over yet. */
+bool pod_workers_is_name_taken(const struct pod_workers *workers, const struct core_v1_pod *pod);
 bool pod_workers_has(const struct pod_workers *workers, struct str uid);
 /* Its containers run or may run: it has not been stopped. */
 bool pod_workers_is_active(const struct pod_workers *workers, struct str uid);

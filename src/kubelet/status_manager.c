@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/trace.h"
+#include "kubelet/mirror_pods.h"
 #include "kubelet/pod_status.h"
 #include "kubelet/status_patch.h"
 #include "schema/copy.h"
@@ -238,14 +239,22 @@ void status_manager_merge(struct arena *arena, const struct core_v1_pod_status *
     *ret = merged;
 }
 
-/* The newer of what the informer and our last write showed; resource versions are numbers that grow. */
-static const struct core_v1_pod *newest(const struct entry *entry)
+/* The pod as the watch showed it: of a static pod its mirror, NULL while there is none. */
+static struct pod_ref *shown(const struct entry *entry)
+{
+    return pod_is_static(entry->pod->pod) ? mirror_pods_find(entry->manager->kubelet->mirrors, entry->pod->pod)
+                                          : entry->pod;
+}
+
+/* The newer of what the watch and our last write showed; resource versions are numbers that grow. */
+static const struct core_v1_pod *newest(const struct entry *entry, const struct core_v1_pod *watched)
 {
     uint64_t seen = 0, answered = 0;
 
-    if (entry->answer == NULL || !str_to_u64(entry->answer->metadata.resource_version, &answered) ||
-        !str_to_u64(entry->pod->pod->metadata.resource_version, &seen) || seen >= answered) {
-        return entry->pod->pod;
+    if (entry->answer == NULL || !str_eq(entry->answer->metadata.uid, watched->metadata.uid) ||
+        !str_to_u64(entry->answer->metadata.resource_version, &answered) ||
+        !str_to_u64(watched->metadata.resource_version, &seen) || seen >= answered) {
+        return watched;
     }
     return entry->answer;
 }
@@ -265,9 +274,9 @@ static struct str patch_text(struct arena *arena, const struct core_v1_pod *pod,
     return arena_str(arena, buf_str(&out));
 }
 
-static struct status *write_status(struct entry *entry, struct arena *arena)
+static struct status *write_status(struct entry *entry, const struct core_v1_pod *watched, struct arena *arena)
 {
-    const struct core_v1_pod *pod = newest(entry);
+    const struct core_v1_pod *pod = newest(entry, watched);
     struct core_v1_pod_status wanted;
     int64_t start = env_wall();
 
@@ -312,14 +321,16 @@ static struct status *delete_pod(struct entry *entry)
 static struct status *write_entry(struct entry *entry)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
-    OWNED(pod_unrefp) struct pod_ref *held UNUSED = pod_ref(entry->pod); /* while the calls park */
-    bool must_delete = entry->is_finished && newest(entry)->metadata.deletion_timestamp != NULL;
+    struct pod_ref *found = shown(entry);
 
-    if (pod_is_static(entry->pod->pod)) {
+    if (found == NULL) {
         return NULL;
     }
+    OWNED(pod_unrefp) struct pod_ref *watched = pod_ref(found); /* while the calls park */
+    bool must_delete = entry->is_finished && newest(entry, watched->pod)->metadata.deletion_timestamp != NULL;
+
     if (entry->status != NULL) {
-        TRY(write_status(entry, arena));
+        TRY(write_status(entry, watched->pod, arena));
     }
     return must_delete ? delete_pod(entry) : NULL;
 }
