@@ -13,7 +13,7 @@
 #include "schema/timestamp.h"
 
 /* Writes at once: enough that the store commits them together. */
-enum { AT_ONCE = 32, FILE_BYTES_MAX = 1 << 20 };
+enum { AT_ONCE = 64, FILE_BYTES_MAX = 1 << 20 };
 
 /* One pass over a list, by several tasks that take turns. */
 struct pass {
