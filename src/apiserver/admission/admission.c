@@ -24,6 +24,8 @@ const struct admission_plugin *const admission_plugins[] = {
     &storage_object_in_use_protection_plugin,
     &runtime_class_plugin,
     &default_ingress_class_plugin,
+    &mutating_webhook_plugin,
+    &validating_webhook_plugin,
     &resource_quota_plugin,
     NULL,
 };
@@ -34,10 +36,9 @@ static const char *const absent_plugins[] = {
     "AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning",
     "CertificateSubjectRestriction", "ClusterTrustBundleAttest", "DenyServiceExternalIPs", "EventRateLimit",
     "ExtendedResourceToleration", "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy",
-    "MutatingAdmissionWebhook", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator",
+    "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator",
     "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector",
     "PodTolerationRestriction", "PodTopologyLabels", "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionWebhook",
 };
 
 static bool names(const struct flag_strings *list, const char *name)
@@ -79,28 +80,39 @@ static void tell_warnings(struct admission_request *admission)
     }
 }
 
+static struct status *run_plugin(struct admission_request *admission, enum admission_phase phase,
+                                 const struct admission_plugin *plugin)
+{
+    struct status *(*ask)(struct admission_request *) = phase == ADMIT_MUTATE ? plugin->mutate : plugin->validate;
+
+    if (ask == NULL || (plugin->operations & admission->operation) == 0 ||
+        !is_enabled(admission->request->server->options, plugin)) {
+        return NULL;
+    }
+    int64_t start = env_wall();
+    struct status *status = ask(admission);
+
+    trace_plugin(admission, plugin->name, start, status);
+    return status;
+}
+
 struct status *admission_run(struct admission_request *admission, enum admission_phase phase)
 {
-    const struct apiserver_options *options = admission->request->server->options;
-
     /* no plugins, so that no flag can turn them off */
     if (phase == ADMIT_MUTATE) {
         TRY(escalation_check(admission));
     } else {
         tell_warnings(admission);
     }
+    admission->was_changed = false;
     for (size_t i = 0; admission_plugins[i] != NULL; i++) {
-        const struct admission_plugin *plugin = admission_plugins[i];
-        struct status *(*ask)(struct admission_request *) = phase == ADMIT_MUTATE ? plugin->mutate : plugin->validate;
-
-        if (ask == NULL || (plugin->operations & admission->operation) == 0 || !is_enabled(options, plugin)) {
-            continue;
+        TRY(run_plugin(admission, phase, admission_plugins[i]));
+    }
+    /* what a webhook has put in is filled up like the rest */
+    for (size_t i = 0; admission->was_changed && admission_plugins[i] != NULL; i++) {
+        if (admission_plugins[i] != &mutating_webhook_plugin) {
+            TRY(run_plugin(admission, phase, admission_plugins[i]));
         }
-        int64_t start = env_wall();
-        struct status *status = ask(admission);
-
-        trace_plugin(admission, plugin->name, start, status);
-        TRY(status);
     }
     return NULL;
 }

@@ -23,6 +23,7 @@ struct admission_request {
     const void *old_object; /* NULL at creates */
     const struct delete_options *delete_options; /* of a delete */
     bool dry_run;
+    bool was_changed; /* by a webhook: plugins look at the object again */
 };
 
 struct admission_plugin {

@@ -19,6 +19,8 @@ extern const struct admission_plugin default_storage_class_plugin;
 extern const struct admission_plugin storage_object_in_use_protection_plugin;
 extern const struct admission_plugin runtime_class_plugin;
 extern const struct admission_plugin default_ingress_class_plugin;
+extern const struct admission_plugin mutating_webhook_plugin;
+extern const struct admission_plugin validating_webhook_plugin;
 extern const struct admission_plugin resource_quota_plugin;
 extern const struct admission_plugin security_context_deny_plugin;
 

@@ -85,7 +85,7 @@ static void work(void *arg)
         struct status *status = ensure(pass->server, arena, wanted);
 
         if (status != NULL) {
-            status = status_while(status, "%.*s %.*s: ", STR_ARG(wanted->kind->kind),
+            status = status_while(status, "%.*s %.*s", STR_ARG(wanted->kind->kind),
                                   STR_ARG(wanted->object->metadata.name));
             if (pass->failure == NULL) {
                 pass->failure = status;
