@@ -224,6 +224,9 @@ static struct store *release(struct apiserver *server)
 {
     struct store *store = server->store;
 
+    if (!task_group_empty(&server->background)) {
+        task_group_cancel(&server->background);
+    }
     each_cache(server, watch_cache_free);
     resources_done(&server->resources);
     free_paths(server);
@@ -243,9 +246,6 @@ static struct store *release(struct apiserver *server)
 
 struct status *apiserver_free(struct apiserver *server)
 {
-    if (!task_group_empty(&server->background)) {
-        task_group_cancel(&server->background);
-    }
     return store_close(release(server));
 }
 

@@ -44,6 +44,7 @@ struct event_recorder {
     struct client *client;
     struct arena *arena;
     struct str component, host;
+    int64_t last_stamp; /* of the last event's name */
     struct link queue;
     size_t queued;
     struct cond filled, emptied;
@@ -153,6 +154,13 @@ static struct str event_namespace(const struct object *object)
     return object->metadata.namespace.n > 0 ? object->metadata.namespace : STR("default");
 }
 
+/* Names of events end in the time, and no two are alike. */
+static unsigned long long next_stamp(struct event_recorder *recorder)
+{
+    recorder->last_stamp = MAX(env_wall(), recorder->last_stamp + 1);
+    return (unsigned long long)recorder->last_stamp;
+}
+
 static void fill(struct event_recorder *recorder, struct pending *pending, const struct kind *kind,
                  const struct object *object, struct str field_path)
 {
@@ -162,7 +170,7 @@ static void fill(struct event_recorder *recorder, struct pending *pending, const
     struct timestamp now = now_timestamp();
 
     event->metadata.namespace = arena_str(arena, event_namespace(object));
-    event->metadata.name = arena_printf(arena, "%.*s.%llx", STR_ARG(about->name), (unsigned long long)env_wall());
+    event->metadata.name = arena_printf(arena, "%.*s.%llx", STR_ARG(about->name), next_stamp(recorder));
     event->involved_object = (struct core_v1_object_reference){
         .kind = kind->kind,
         .api_version = kind->api_version,

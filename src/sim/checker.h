@@ -1,25 +1,26 @@
-/* What must hold in a simulated cluster, looked up in the store itself, not through the network:
+/* What must hold in a simulated cluster, looked up in the store itself (history.h), not through the network, at every
+ * change:
  *
- *   - a pod that has a node keeps it; it is controlled by one owner at most; so are ReplicaSets
- *   - revisions only grow, and objects never go back to an older one
+ *   - a pod that has a node keeps it; an object is controlled by one owner at most; an object's UID never changes hands
  *   - of a Deployment's pods there are never more than its replicas and maxSurge allow
  *   - what a rolling update takes away leaves at least replicas less maxUnavailable that are ready
+ *   - revisions only grow, and nothing that was written is lost (history.c)
+ *   - watches tell all of it, in order (witness.c)
  *   - no pod runs on two nodes (seen by sim.c when a sandbox starts)
- *   - once nobody does anything and nothing fails, everything is as it was asked for */
+ *   - once nobody does anything and nothing fails, everything is as it was asked for, and nothing is left over */
 #ifndef SIM_CHECKER_H
 #define SIM_CHECKER_H
 
-#include "sim/sim.h"
+#include "sim/history.h"
 
 struct checker;
 
-struct checker *checker_new(struct sim *sim);
+/* Before the first change. Borrows the history. */
+struct checker *checker_new(struct sim *sim, struct history *history);
 void checker_free(struct checker *checker);
-/* Looks once; blames what is wrong. Does not park. */
-void checker_look(struct checker *checker);
+/* The user has asked for, or may have asked for, the deletion of that pod. */
+void checker_expect_deletion(struct checker *checker, struct str pod_uid);
 /* Everything is as asked for; else `why` says what is not. Does not park. */
 bool checker_has_converged(struct checker *checker, char *why, size_t why_size);
-/* A digest of all that was seen: the same for the same run. */
-uint64_t checker_digest(const struct checker *checker);
 
 #endif

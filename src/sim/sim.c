@@ -1,5 +1,7 @@
 #include "sim/sim.h"
 
+#include "api/apps_v1.h"
+#include "api/core_v1.h"
 #include "apiserver/options.h"
 #include "apiserver/server.h"
 #include "base/file.h"
@@ -7,11 +9,15 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "controller/controller_manager.h"
+#include "kubelet/host.h"
 #include "kubelet/kubelet.h"
 #include "net/crypto.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "scheduler/scheduler.h"
+#include "sim/checker.h"
+#include "sim/history.h"
+#include "sim/witness.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +39,7 @@ void sim_blame(struct sim *sim, const char *format, ...)
     va_start(args, format);
     vsnprintf(sim->verdict.text, sizeof(sim->verdict.text), format, args);
     va_end(args);
+    log_debug("BAD: %s", sim->verdict.text);
 }
 
 /* No two nodes may run one pod: seen where it happens. */
@@ -64,7 +71,7 @@ static struct status *dial(void *arg, int64_t deadline, struct stream **ret)
     struct stream *theirs;
 
     (void)deadline;
-    if (dialler->sim->http == NULL) {
+    if (dialler->sim->http == NULL || dialler->is_dead) {
         return stream_errno(ECONNREFUSED, "dial tcp " ADDRESS ": connect");
     }
     network_connect(dialler->sim->network, dialler->name, ret, &theirs);
@@ -72,14 +79,21 @@ static struct status *dial(void *arg, int64_t deadline, struct stream **ret)
     return NULL;
 }
 
+static struct sim_dialler *dialler_of(struct sim *sim, const char *name)
+{
+    struct sim_dialler *dialler = sim->diallers;
+
+    while (dialler->name != NULL && strcmp(dialler->name, name) != 0) {
+        dialler++;
+    }
+    return dialler;
+}
+
 struct client *sim_client(struct sim *sim, const char *name)
 {
-    struct sim_dialler *mine = sim->diallers;
+    struct sim_dialler *mine = dialler_of(sim, name);
 
-    while (mine->name != NULL && strcmp(mine->name, name) != 0) {
-        mine++;
-    }
-    *mine = (struct sim_dialler){sim, name};
+    *mine = (struct sim_dialler){.sim = sim, .name = name};
     const struct http_client_options options = {
         .address = STR(ADDRESS), .protocol = HTTP_CLIENT_2, .dial = dial, .dial_arg = mine};
 
@@ -94,6 +108,13 @@ static void wait_for_crash(struct component_slot *slot)
     }
 }
 
+/* Nothing that a crashed client still does on its way out reaches anyone. */
+static void cut_off(struct component_slot *slot)
+{
+    dialler_of(slot->sim, slot->name)->is_dead = true;
+    network_break(slot->sim->network, slot->name);
+}
+
 static void bootstrap_task(void *arg)
 {
     struct sim *sim = arg;
@@ -103,6 +124,13 @@ static void bootstrap_task(void *arg)
         log_debug("bootstrap: %.*s", STR_ARG(status->message));
     }
     status_free(status);
+}
+
+static void history_task(void *arg)
+{
+    struct sim *sim = arg;
+
+    history_follow(sim->history, sim->server);
 }
 
 static void run_apiserver(struct component_slot *slot)
@@ -122,6 +150,7 @@ static void run_apiserver(struct component_slot *slot)
     }
     sim->http = http_server_new(apiserver_serve, sim->server);
     task_group_init(&starting);
+    task_group_spawn(&starting, "history", history_task, sim);
     task_group_spawn(&starting, "bootstrap", bootstrap_task, sim);
     wait_for_crash(slot);
     struct http_server *http = TAKE(sim->http);
@@ -156,7 +185,7 @@ static void run_inner(struct component_slot *slot, void (*run)(struct client *cl
     task_group_init(&group);
     task_group_spawn(&group, slot->name, inner_task, &inner);
     wait_for_crash(slot);
-    network_break(slot->sim->network, slot->name);
+    cut_off(slot);
     task_group_cancel(&group);
     client_free(inner.client);
 }
@@ -218,7 +247,7 @@ static void run_kubelet(struct component_slot *slot)
     task_group_init(&starting);
     task_group_spawn(&starting, slot->name, kubelet_start_task, kubelet);
     wait_for_crash(slot);
-    network_break(slot->sim->network, slot->name);
+    cut_off(slot);
     task_group_cancel(&starting);
     kubelet_stop(kubelet);
     kubelet_free(kubelet);
@@ -232,6 +261,7 @@ static void slot_task(void *arg)
 
     while (!slot->sim->is_stopping) {
         slot->crash_wanted = false;
+        log_debug("%s starts", slot->name);
         slot->run(slot);
         slot->crashes++;
         int64_t until = env_mono() + (int64_t)env_random_below((uint64_t)RESTARTS_WITHIN);
@@ -276,6 +306,21 @@ static void make_sign_key(struct sim *sim)
     sim->options->service_account_issuer.len = 1;
 }
 
+/* The machine that a kubelet finds itself on. */
+static struct host *make_host(void)
+{
+    struct host *host = memory_host_new();
+    struct status *status = host_make_directory(host, "/etc", 0755);
+
+    if (status == NULL) {
+        status = host_write(host, "/etc/resolv.conf", STR("nameserver 10.43.0.10\n"), 0644);
+    }
+    if (status != NULL) {
+        mem_die("a memory host can't be written");
+    }
+    return host;
+}
+
 struct sim *sim_new(size_t node_count)
 {
     struct sim *sim = MEM_NEW(struct sim);
@@ -289,6 +334,11 @@ struct sim *sim_new(size_t node_count)
     sim->issuer = STR("https://kubernetes.default.svc.cluster.local");
     make_sign_key(sim);
     sim->pods_running = MEM_NEW(struct map);
+    sim->history = history_new(sim);
+    sim->checker = checker_new(sim, sim->history);
+    sim->witnesses[0] = witness_new(sim, sim->history, "witness-pods", &core_v1_pod_kind, NULL);
+    sim->witnesses[1] = witness_new(sim, sim->history, "witness-node-0", &core_v1_pod_kind, "node-0");
+    sim->witnesses[2] = witness_new(sim, sim->history, "witness-replicasets", &apps_v1_replica_set_kind, NULL);
     sim->node_count = MIN(node_count, (size_t)SIM_NODES_MAX);
     task_group_init(&sim->tasks);
     slot_add(sim, "apiserver", run_apiserver, NULL);
@@ -299,14 +349,23 @@ struct sim *sim_new(size_t node_count)
 
         snprintf(node->name, sizeof(node->name), "node-%u", (unsigned)i);
         node->runtime = fake_runtime_new(str_of(node->name), (uint8_t)i, observe, sim);
-        node->host = memory_host_new();
+        node->host = make_host();
         slot_add(sim, node->name, run_kubelet, node);
     }
     return sim;
 }
 
+void sim_disconnect(struct sim *sim, size_t slot)
+{
+    log_debug("%s is disconnected", sim->slots[slot].name);
+    network_break(sim->network, sim->slots[slot].name);
+}
+
 void sim_crash(struct sim *sim, size_t slot)
 {
+    if (!sim->is_stopping) {
+        log_debug("%s crashes", sim->slots[slot].name);
+    }
     sim->slots[slot].crash_wanted = true;
     cond_broadcast(&sim->slots[slot].changed);
 }
@@ -314,6 +373,9 @@ void sim_crash(struct sim *sim, size_t slot)
 void sim_free(struct sim *sim)
 {
     sim->is_stopping = true;
+    for (size_t i = 0; i < SIM_WITNESSES; i++) {
+        witness_free(sim->witnesses[i]);
+    }
     for (size_t i = sim->slot_count; i-- > 0;) { /* the API server last: the others talk to it */
         sim_crash(sim, i);
     }
@@ -322,6 +384,8 @@ void sim_free(struct sim *sim)
         fake_runtime_free(sim->nodes[i].runtime);
         host_free(sim->nodes[i].host);
     }
+    checker_free(sim->checker);
+    history_free(sim->history);
     memory_disk_free(sim->disk);
     network_free(sim->network);
     unlink(sim->key_path);

@@ -13,12 +13,16 @@
 #include "sim/network.h"
 #include "store/memory.h"
 
-enum { SIM_NODES_MAX = 12, SIM_COMPONENTS_MAX = SIM_NODES_MAX + 3, SIM_CLIENTS_MAX = SIM_COMPONENTS_MAX + 4 };
+enum { SIM_NODES_MAX = 12, SIM_COMPONENTS_MAX = SIM_NODES_MAX + 3, SIM_WITNESSES = 3,
+       SIM_CLIENTS_MAX = SIM_COMPONENTS_MAX + SIM_WITNESSES + 2 };
 
 struct apiserver;
 struct apiserver_options;
+struct checker;
+struct history;
 struct http_server;
 struct sim;
+struct witness;
 
 /* One that runs, crashes and runs again. */
 struct component_slot {
@@ -41,6 +45,7 @@ struct node {
 struct sim_dialler {
     struct sim *sim;
     const char *name;
+    bool is_dead; /* its component has crashed: what is left of it reaches nobody */
 };
 
 /* What went wrong; the first counts. */
@@ -64,6 +69,9 @@ struct sim {
     bool is_stopping;
     char key_path[32]; /* of the key that tokens are signed with */
     struct str issuer;
+    struct history *history;
+    struct checker *checker;
+    struct witness *witnesses[SIM_WITNESSES];
     struct sim_verdict verdict;
     struct map *pods_running; /* pod UID -> the node (struct node) where its sandbox runs */
 };
@@ -75,6 +83,8 @@ void sim_free(struct sim *sim);
 
 /* A client of the API server, over the faulty network. `name` must outlive it; there are SIM_CLIENTS_MAX names. */
 struct client *sim_client(struct sim *sim, const char *name);
+/* Breaks the component's connections. */
+void sim_disconnect(struct sim *sim, size_t slot);
 /* The component ends as by SIGKILL and starts again after a while. */
 void sim_crash(struct sim *sim, size_t slot);
 void sim_set_faults(struct sim *sim, bool on);

@@ -4,37 +4,33 @@
 #include "base/log.h"
 #include "base/virtual_env.h"
 #include "sim/checker.h"
+#include "sim/history.h"
 #include "sim/workload.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LOOK_EVERY (200 * ENV_MS)
-#define CRASH_PAUSE_MAX (20 * ENV_SECOND)
+#define CRASH_PAUSE_MAX (10 * ENV_SECOND)
 
 struct run {
     const struct simulation *simulation;
     struct simulation_result *result;
     struct sim *sim;
-    struct checker *checker;
     int64_t busy_until;
 };
-
-static void look_task(void *arg)
-{
-    struct run *run = arg;
-
-    while (task_sleep(LOOK_EVERY)) {
-        checker_look(run->checker);
-    }
-}
 
 static void crash_task(void *arg)
 {
     struct run *run = arg;
 
     while (env_mono() < run->busy_until && task_sleep((int64_t)env_random_below(CRASH_PAUSE_MAX))) {
-        sim_crash(run->sim, (size_t)env_random_below(run->sim->slot_count));
+        size_t slot = (size_t)env_random_below(run->sim->slot_count);
+
+        if (env_random_below(2) == 0) {
+            sim_crash(run->sim, slot);
+        } else {
+            sim_disconnect(run->sim, slot);
+        }
     }
 }
 
@@ -50,7 +46,7 @@ static bool wait_for_calm(struct run *run, char *why, size_t why_size)
     int64_t until = env_mono() + run->simulation->calm;
 
     while (env_mono() < until && !run->sim->verdict.is_bad && task_sleep(ENV_SECOND)) {
-        if (checker_has_converged(run->checker, why, why_size)) {
+        if (checker_has_converged(run->sim->checker, why, why_size)) {
             return true;
         }
     }
@@ -65,11 +61,9 @@ static void run_task(void *arg)
     char why[256] = "nothing was looked at";
 
     run->sim = sim_new(run->simulation->nodes);
-    run->checker = checker_new(run->sim);
     run->busy_until = env_mono() + run->simulation->busy;
     sim_set_faults(run->sim, true);
     task_group_init(&group);
-    task_group_spawn(&group, "look", look_task, run);
     task_group_spawn(&group, "crash", crash_task, run);
     task_group_spawn(&group, "workload", workload_task, run);
     while (env_mono() < run->busy_until && !run->sim->verdict.is_bad && task_sleep(ENV_SECOND)) {
@@ -88,9 +82,9 @@ static void run_task(void *arg)
     for (size_t i = 0; i < run->sim->slot_count; i++) {
         result->crashes += run->sim->slots[i].crashes;
     }
+    result->digest = history_digest(run->sim->history);
+    result->changes = history_changes(run->sim->history);
     sim_free(run->sim);
-    result->digest = checker_digest(run->checker);
-    checker_free(run->checker);
 }
 
 void simulate(const struct simulation *simulation, struct simulation_result *ret)
@@ -102,7 +96,9 @@ void simulate(const struct simulation *simulation, struct simulation_result *ret
     struct env *before = env_enter(env);
 
     task_spawn("simulation", run_task, &run);
+    log_clock(env_wall);
     virtual_env_run(env);
+    log_clock(NULL);
     env_enter(before);
     virtual_env_free(env);
 }
@@ -136,9 +132,9 @@ static int run_seeds(const struct options *options)
         struct simulation_result result;
 
         simulate(&simulation, &result);
-        printf("%s seed %llu: %lld s, %d crashes, digest %016llx%s%s\n", result.is_good ? "good" : "BAD ",
-               (unsigned long long)simulation.seed, (long long)(result.took / ENV_SECOND), result.crashes,
-               (unsigned long long)result.digest, result.is_good ? "" : ": ", result.text);
+        printf("%s seed %llu: %lld s, %zu changes, %d crashes, digest %016llx%s%s\n", result.is_good ? "good" : "BAD ",
+               (unsigned long long)simulation.seed, (long long)(result.took / ENV_SECOND), result.changes,
+               result.crashes, (unsigned long long)result.digest, result.is_good ? "" : ": ", result.text);
         fflush(stdout);
         bad += !result.is_good;
     }

@@ -17,6 +17,7 @@ struct simulation_result {
     uint64_t digest; /* of everything that happened: the same seed gives the same */
     int64_t took;    /* virtual ns */
     int crashes;
+    size_t changes; /* of objects in the store */
 };
 
 /* Makes a virtual env of its own on this thread and runs it to the end. */

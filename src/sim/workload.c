@@ -6,12 +6,14 @@
 #include "base/env.h"
 #include "schema/int_or_string.h"
 #include "schema/map_of.h"
+#include "sim/checker.h"
 
 #define PAUSE_MAX (8 * ENV_SECOND)
 
 enum { REPLICAS_MAX = 9 };
 
 struct user {
+    struct sim *sim;
     struct client *client;
     struct arena *arena;
     const struct kind *deployments, *pods;
@@ -96,6 +98,7 @@ static struct status *delete_pod(struct user *user)
     }
     const struct core_v1_pod *pod = &pods->items.items[below((uint32_t)pods->items.len)];
 
+    checker_expect_deletion(user->sim->checker, pod->metadata.uid);
     return client_delete(user->client, user->pods, STR("default"), pod->metadata.name, NULL);
 }
 
@@ -113,6 +116,7 @@ static struct status *act(struct user *user)
 void workload_run(struct sim *sim, int64_t until)
 {
     struct user user = {
+        .sim = sim,
         .client = sim_client(sim, "user"),
         .arena = arena_new(),
         .deployments = kind_find_resource(STR("apps"), STR("v1"), STR("deployments")),
