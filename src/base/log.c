@@ -21,6 +21,11 @@ void log_level(enum log_level level)
     threshold = level;
 }
 
+bool log_is_on(enum log_level level)
+{
+    return level >= threshold;
+}
+
 void log_clock(int64_t (*wall)(void))
 {
     clock_wall = wall;
@@ -45,7 +50,7 @@ void log_line(enum log_level level, const char *format, ...)
     static const char letters[] = "DIWE";
     char line[2048];
 
-    if (level < threshold) {
+    if (!log_is_on(level)) {
         return;
     }
     struct timespec now = time_now();

@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
@@ -13,6 +14,7 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 void log_component(const char *name);
 /* Lines below the level are dropped; INFO at the start. */
 void log_level(enum log_level level);
+bool log_is_on(enum log_level level);
 /* Whose time lines carry from now on (ns since 1970, any thread); NULL: the system's. For simulation. */
 void log_clock(int64_t (*wall)(void));
 void log_line(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);

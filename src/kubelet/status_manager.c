@@ -65,6 +65,14 @@ void status_manager_free(struct status_manager *manager)
     free(manager);
 }
 
+static bool is_older(const struct core_v1_pod *pod, const struct core_v1_pod *known)
+{
+    uint64_t a, b;
+
+    return str_to_u64(pod->metadata.resource_version, &a) && str_to_u64(known->metadata.resource_version, &b) && a < b;
+}
+
+/* A pass that began before others changed the pod's status still has the older pod: it must not hide the change. */
 static struct entry *entry_of(struct status_manager *manager, struct pod_ref *pod)
 {
     struct entry *entry = map_find(&manager->entries, pod->pod->metadata.uid);
@@ -76,8 +84,10 @@ static struct entry *entry_of(struct status_manager *manager, struct pod_ref *po
     }
     struct pod_ref *old = entry->pod;
 
-    entry->pod = pod_ref(pod);
-    pod_unref(old);
+    if (old == NULL || !is_older(pod->pod, old->pod)) {
+        entry->pod = pod_ref(pod);
+        pod_unref(old);
+    }
     return entry;
 }
 

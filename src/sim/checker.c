@@ -1,13 +1,18 @@
 #include "sim/checker.h"
 
 #include "api/kinds.h"
+#include "api/pod_condition.h"
+#include "base/env.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "schema/timestamp.h"
 #include "sim/convergence.h"
 #include "sim/ownership.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
+
+#define KNOWN_WITHIN (20 * ENV_SECOND)
 
 /* What is remembered of a Deployment since it last was as asked for. */
 struct window {
@@ -15,10 +20,16 @@ struct window {
     int32_t disturbed;   /* pods that users took away, or that ceased to be ready by themselves */
 };
 
+/* The most pods a ReplicaSet wanted since it last had no more than it wanted. */
+struct set_window {
+    int32_t most;
+};
+
 struct checker {
     struct sim *sim;
     struct history *history;
     struct map windows;   /* UID of a Deployment -> struct window */
+    struct map set_windows; /* UID of a ReplicaSet -> struct set_window */
     struct map doomed;    /* UIDs of pods that users delete */
     struct arena *kept;   /* of the maps' values */
 };
@@ -39,6 +50,7 @@ struct checker *checker_new(struct sim *sim, struct history *history)
 void checker_free(struct checker *checker)
 {
     map_done(&checker->windows);
+    map_done(&checker->set_windows);
     map_done(&checker->doomed);
     arena_free(checker->kept);
     free(checker);
@@ -93,15 +105,14 @@ static struct window *window_of(struct checker *checker, const struct apps_v1_de
     return window;
 }
 
-/* Old pods go before new ones come, or they overlap as far as maxSurge allows. */
 static void judge_most(struct checker *checker, const struct apps_v1_deployment *deployment, const struct window *window,
                        const struct tally *tally)
 {
     int32_t surge = tally_bound(deployment, true, window->most);
 
-    if (tally->active > window->most + surge) {
-        sim_blame(checker->sim, "%.*s has %d pods, of %d and %d more at most", STR_ARG(deployment->metadata.name),
-                  tally->active, window->most, surge);
+    if (tally->wanted > window->most + surge) {
+        sim_blame(checker->sim, "the ReplicaSets of %.*s want %d pods, of %d and %d more at most",
+                  STR_ARG(deployment->metadata.name), tally->wanted, window->most, surge);
     }
 }
 
@@ -136,6 +147,50 @@ static void judge_deployment(struct checker *checker, const struct apps_v1_deplo
     }
 }
 
+static void judge_set(struct checker *checker, const struct apps_v1_replica_set *set)
+{
+    struct set_window *window = map_find(&checker->set_windows, set->metadata.uid);
+    const struct meta_v1_owner_reference *owner = controller_of((const struct object *)set);
+    const struct object *deployment =
+        owner != NULL ? object_by_uid(checker->history, &apps_v1_deployment_kind, owner->uid) : NULL;
+    int32_t wanted = *set->spec.replicas;
+    bool is_settled = set->status.observed_generation == set->metadata.generation && set->status.replicas <= wanted;
+
+    if (window == NULL) {
+        window = ARENA_NEW(checker->kept, struct set_window);
+        map_set(&checker->set_windows, set->metadata.uid, window);
+    }
+    window->most = is_settled ? wanted : MAX(window->most, wanted);
+    if (deployment != NULL) {
+        judge_deployment(checker, (const void *)deployment, false);
+    }
+}
+
+static void judge_new_pod(struct checker *checker, const struct core_v1_pod *pod,
+                          const struct apps_v1_deployment *deployment)
+{
+    struct str set_uid = controller_of((const struct object *)pod)->uid;
+    const struct set_window *window = map_find(&checker->set_windows, set_uid);
+    int32_t count = pods_of_set(checker->history, set_uid), others;
+
+    if (window != NULL && count > window->most) {
+        sim_blame(checker->sim, "pod %.*s is one of %d of its set, which wanted %d at most", STR_ARG(pod->metadata.name),
+                  count, window->most);
+    }
+    if (str_is(deployment->spec.strategy.type, "Recreate") &&
+        (others = pods_of_other_sets(checker->history, deployment, set_uid)) > 0) {
+        sim_blame(checker->sim, "pod %.*s came while %d old ones were there", STR_ARG(pod->metadata.name), others);
+    }
+}
+
+/* Decisions go by what was known a while ago: a pod that has just become ready may be taken for one that is not. */
+static bool was_ready_for_long(const struct core_v1_pod *pod)
+{
+    const struct core_v1_pod_condition *ready = pod_condition_find(&pod->status, STR("Ready"));
+
+    return ready != NULL && env_wall() - timestamp_nanos(ready->last_transition_time) > KNOWN_WITHIN;
+}
+
 static void judge_pod(struct checker *checker, const struct core_v1_pod *old, const struct core_v1_pod *new)
 {
     const struct apps_v1_deployment *deployment = deployment_of_pod(checker->history, new != NULL ? new : old);
@@ -150,12 +205,15 @@ static void judge_pod(struct checker *checker, const struct core_v1_pod *old, co
     if (deployment == NULL) {
         return;
     }
+    if (old == NULL) {
+        judge_new_pod(checker, new, deployment);
+    }
     bool was_lost = was_ready && !is_ready && (!is_taken || map_find(&checker->doomed, old->metadata.uid) != NULL);
 
     if (was_lost) {
         window_of(checker, deployment)->disturbed++;
     }
-    judge_deployment(checker, deployment, was_ready && !is_ready && !was_lost);
+    judge_deployment(checker, deployment, was_ready && !is_ready && !was_lost && was_ready_for_long(old));
 }
 
 static void changed(void *arg, const struct history_object *old, const struct history_object *new, int64_t revision)
@@ -170,6 +228,8 @@ static void changed(void *arg, const struct history_object *old, const struct hi
     }
     if (kind == &core_v1_pod_kind) {
         judge_pod(checker, before, after);
+    } else if (kind == &apps_v1_replica_set_kind && after != NULL) {
+        judge_set(checker, after);
     } else if (kind == &apps_v1_deployment_kind && after != NULL) {
         judge_deployment(checker, after, false);
     }

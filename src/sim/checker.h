@@ -2,7 +2,9 @@
  * change:
  *
  *   - a pod that has a node keeps it; an object is controlled by one owner at most; an object's UID never changes hands
- *   - of a Deployment's pods there are never more than its replicas and maxSurge allow
+ *   - a Deployment's ReplicaSets never want more pods together than its replicas and maxSurge allow
+ *   - a ReplicaSet never has more pods than it wanted since it last had what it wanted
+ *   - Recreate starts no new pod while an old one lives
  *   - what a rolling update takes away leaves at least replicas less maxUnavailable that are ready
  *   - revisions only grow, and nothing that was written is lost (history.c)
  *   - watches tell all of it, in order (witness.c)

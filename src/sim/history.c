@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "sim/describe.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -140,7 +141,12 @@ static void change(struct history *history, struct str key, struct history_objec
     struct history_object *old = new != NULL ? map_set(&history->objects, key, new) : map_remove(&history->objects, key);
 
     history->changes++;
-    log_debug("%lld %s %.*s", (long long)revision, new == NULL ? "-" : old == NULL ? "+" : "=", STR_ARG(key));
+    if (log_is_on(LOG_DEBUG)) {
+        OWNED(arena_freep) struct arena *arena = arena_new();
+
+        log_debug("%lld %s %.*s %.*s", (long long)revision, new == NULL ? "-" : old == NULL ? "+" : "=", STR_ARG(key),
+                  STR_ARG(new != NULL ? describe(arena, new) : (struct str){0}));
+    }
     for (size_t i = 0; i < history->follower_count && (old != NULL || new != NULL); i++) {
         history->followers[i].fn(history->followers[i].arg, old, new, revision);
     }

@@ -49,48 +49,86 @@ bool pod_counts_ready(const struct core_v1_pod *pod)
     return ready != NULL && str_is(ready->status, "True");
 }
 
-/* The UIDs of the Deployment's ReplicaSets. */
-static struct str_list sets_of(const struct history *history, const struct apps_v1_deployment *deployment,
-                               struct arena *arena)
+static const struct apps_v1_replica_set *as_set_of(const struct history_object *object,
+                                                   const struct apps_v1_deployment *deployment)
 {
-    struct str_list uids = {0};
-    size_t at = 0;
+    const struct meta_v1_owner_reference *owner =
+        object->kind == &apps_v1_replica_set_kind ? controller_of(object->object) : NULL;
 
-    for (const struct history_object *object; (object = history_next(history, &at)) != NULL;) {
-        if (object->kind == &apps_v1_replica_set_kind) {
-            const struct meta_v1_owner_reference *owner = controller_of(object->object);
+    return owner != NULL && str_eq(owner->uid, deployment->metadata.uid) ? (const void *)object->object : NULL;
+}
 
-            if (owner != NULL && str_eq(owner->uid, deployment->metadata.uid)) {
-                *LIST_ADD(arena, &uids) = object->object->metadata.uid;
-            }
+static bool has(const struct str_list *list, struct str text)
+{
+    LIST_EACH(one, list)
+    {
+        if (str_eq(*one, text)) {
+            return true;
         }
     }
-    return uids;
+    return false;
+}
+
+/* The UID of a pod's set; empty when it has none, or is no pod. */
+static struct str set_of_pod(const struct history_object *object)
+{
+    const struct meta_v1_owner_reference *owner =
+        object->kind == &core_v1_pod_kind ? controller_of(object->object) : NULL;
+
+    return owner != NULL ? owner->uid : (struct str){0};
 }
 
 struct tally tally_of(const struct history *history, const struct apps_v1_deployment *deployment)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
-    struct str_list sets = sets_of(history, deployment, arena);
+    struct str_list sets = {0};
     struct tally tally = {0};
-    size_t at = 0;
+    const struct history_object *object;
 
-    for (const struct history_object *object; (object = history_next(history, &at)) != NULL;) {
-        const struct core_v1_pod *pod = (const void *)object->object;
-        const struct meta_v1_owner_reference *owner = controller_of(object->object);
+    for (size_t at = 0; (object = history_next(history, &at)) != NULL;) {
+        const struct apps_v1_replica_set *set = as_set_of(object, deployment);
 
-        if (object->kind != &core_v1_pod_kind || owner == NULL || !pod_counts(pod)) {
-            continue;
+        if (set != NULL) {
+            *LIST_ADD(arena, &sets) = set->metadata.uid;
+            tally.wanted += set->metadata.deletion_timestamp == NULL ? *set->spec.replicas : 0;
         }
-        LIST_EACH(uid, &sets)
-        {
-            if (str_eq(*uid, owner->uid)) {
-                tally.active++;
-                tally.ready += pod_counts_ready(pod);
-            }
+    }
+    for (size_t at = 0; (object = history_next(history, &at)) != NULL;) {
+        const struct core_v1_pod *pod = (const void *)object->object;
+
+        if (has(&sets, set_of_pod(object)) && pod_counts(pod)) {
+            tally.active++;
+            tally.ready += pod_counts_ready(pod);
         }
     }
     return tally;
+}
+
+int32_t pods_of_set(const struct history *history, struct str set_uid)
+{
+    const struct history_object *object;
+    int32_t count = 0;
+
+    for (size_t at = 0; (object = history_next(history, &at)) != NULL;) {
+        count += str_eq(set_of_pod(object), set_uid) && pod_counts((const void *)object->object);
+    }
+    return count;
+}
+
+int32_t pods_of_other_sets(const struct history *history, const struct apps_v1_deployment *deployment, struct str set_uid)
+{
+    const struct history_object *object;
+    int32_t count = 0;
+
+    for (size_t at = 0; (object = history_next(history, &at)) != NULL;) {
+        struct str uid = set_of_pod(object);
+        const struct core_v1_pod *pod = (const void *)object->object;
+
+        if (uid.n > 0 && !str_eq(uid, set_uid) && deployment_of_pod(history, pod) == deployment) {
+            count += !str_is(pod->status.phase, "Failed") && !str_is(pod->status.phase, "Succeeded");
+        }
+    }
+    return count;
 }
 
 int32_t tally_bound(const struct apps_v1_deployment *deployment, bool surge, int32_t replicas)

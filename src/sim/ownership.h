@@ -20,9 +20,14 @@ bool pod_counts_ready(const struct core_v1_pod *pod);
 
 struct tally {
     int32_t active, ready;
+    int32_t wanted; /* by its ReplicaSets together */
 };
 
 struct tally tally_of(const struct history *history, const struct apps_v1_deployment *deployment);
+/* Pods that count, of one ReplicaSet. */
+int32_t pods_of_set(const struct history *history, struct str set_uid);
+/* Pods that have not finished, of the Deployment's other ReplicaSets. */
+int32_t pods_of_other_sets(const struct history *history, const struct apps_v1_deployment *deployment, struct str set_uid);
 /* maxSurge or maxUnavailable, of that many replicas. */
 int32_t tally_bound(const struct apps_v1_deployment *deployment, bool surge, int32_t replicas);
 /* The controller has seen the latest wish and reports it as fulfilled. */
