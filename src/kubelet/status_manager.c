@@ -175,10 +175,9 @@ void status_manager_finish(struct status_manager *manager, struct pod_ref *pod)
 
 void status_manager_observe(struct status_manager *manager, struct pod_ref *pod)
 {
-    struct entry *entry = map_find(&manager->entries, pod->pod->metadata.uid);
+    struct entry *entry = entry_of(manager, pod);
 
-    if (entry != NULL) {
-        entry_of(manager, pod);
+    if (entry->status != NULL || entry->is_finished) {
         mark(entry);
     }
 }
