@@ -47,7 +47,7 @@ static const struct validation validations[] = {
      .update = validate_persistent_volume_claim_update},
     {&core_v1_persistent_volume_kind, .create = validate_persistent_volume,
      .update = validate_persistent_volume_update},
-    {&core_v1_namespace_kind, .name = name_is_dns1123_label, .create = validate_namespace,
+    {&core_v1_namespace_kind, .name = name_is_dns1123_label, .create = validate_namespace, .status = validate_namespace_status,
      .update = validate_namespace_update},
     {&core_v1_node_kind, .create = validate_node, .update = validate_node_update, .status = validate_node_update},
     {&core_v1_config_map_kind, .create = validate_config_map, .update = validate_config_map_update},

@@ -173,6 +173,21 @@ void validate_namespace_update(struct status *to, const void *object, const void
     (void)to, (void)object, (void)old; /* the finalizers are those of the old one */
 }
 
+void validate_namespace_status(struct status *to, const void *object, const void *old)
+{
+    const struct core_v1_namespace *namespace = object;
+    const struct path *phase = AT(AT(NULL, "status"), "Phase");
+    bool is_deleted = namespace->metadata.deletion_timestamp != NULL;
+
+    (void)old;
+    if (!is_deleted && !str_is(namespace->status.phase, "Active")) {
+        check_invalid_str(to, phase, namespace->status.phase, "may only be 'Active' if `deletionTimestamp` is empty");
+    } else if (is_deleted && !str_is(namespace->status.phase, "Terminating")) {
+        check_invalid_str(to, phase, namespace->status.phase,
+                          "may only be 'Terminating' if `deletionTimestamp` is not empty");
+    }
+}
+
 void validate_namespace_finalize(struct status *to, const void *object, const void *old)
 {
     const struct core_v1_namespace *namespace = object;

@@ -20,7 +20,7 @@ validate_change validate_persistent_volume_claim_update, validate_persistent_vol
 validate_object validate_config_map, validate_secret, validate_namespace, validate_node, validate_service,
     validate_endpoints, validate_endpoint_slice, validate_event, validate_new_event;
 validate_change validate_config_map_update, validate_secret_update, validate_namespace_update,
-    validate_namespace_finalize, validate_node_update, validate_service_update, validate_endpoints_update,
+    validate_namespace_finalize, validate_namespace_status, validate_node_update, validate_service_update, validate_endpoints_update,
     validate_endpoint_slice_update, validate_event_update, validate_new_event_update;
 validate_object validate_limit_range, validate_resource_quota, validate_priority_class, validate_lease,
     validate_disruption_budget;

@@ -4,6 +4,7 @@
 #include "api/validation/pod.h"
 #include "base/buf.h"
 #include "schema/copy.h"
+#include "schema/map_of.h"
 
 #include <limits.h>
 
@@ -195,6 +196,60 @@ void validate_pod_ephemeral(struct status *to, const void *object, const void *o
     }
 }
 
+static void keep_amounts(struct arena *arena, struct quantity_map *map, const struct quantity_map *old)
+{
+    static const char *const mutable_amounts[] = {"cpu", "memory"};
+    struct quantity_map same = {0};
+
+    LIST_EACH(amount, map) {
+        bool is_mutable = false;
+
+        for (size_t i = 0; i < COUNT_OF(mutable_amounts); i++) {
+            is_mutable |= str_is(amount->key, mutable_amounts[i]);
+        }
+        if (!is_mutable) {
+            quantity_map_set(arena, &same, amount->key, amount->value);
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(mutable_amounts); i++) {
+        const struct quantity *before = quantity_map_get(old, str_of(mutable_amounts[i]));
+
+        if (before != NULL) {
+            quantity_map_set(arena, &same, str_of(mutable_amounts[i]), *before);
+        }
+    }
+    *map = same;
+}
+
+/* The new spec with what a resize may change set back. */
+static struct core_v1_pod_spec *unsize(struct arena *arena, const struct core_v1_pod_spec *spec,
+                                       const struct core_v1_pod_spec *old)
+{
+    struct core_v1_pod_spec *same = schema_copy_shallow(arena, &core_v1_pod_spec_type, spec);
+
+    for (size_t i = 0; i < same->containers.len && i < old->containers.len; i++) {
+        struct core_v1_resource_requirements *now = &same->containers.items[i].resources;
+
+        keep_amounts(arena, &now->limits, &old->containers.items[i].resources.limits);
+        keep_amounts(arena, &now->requests, &old->containers.items[i].resources.requests);
+        same->containers.items[i].resize_policy = old->containers.items[i].resize_policy;
+    }
+    for (size_t i = 0; i < same->init_containers.len && i < old->init_containers.len; i++) {
+        struct core_v1_container *container = &same->init_containers.items[i];
+
+        if (container->restart_policy != NULL && str_is(*container->restart_policy, "Always")) {
+            keep_amounts(arena, &container->resources.limits, &old->init_containers.items[i].resources.limits);
+            keep_amounts(arena, &container->resources.requests, &old->init_containers.items[i].resources.requests);
+        }
+    }
+    return same;
+}
+
+static bool is_windows(const struct core_v1_pod_spec *spec)
+{
+    return spec->os != NULL && str_is(spec->os->name, "windows");
+}
+
 void validate_pod_resize(struct status *to, const void *object, const void *old_object)
 {
     const struct core_v1_pod *pod = object, *old = old_object;
@@ -203,5 +258,11 @@ void validate_pod_resize(struct status *to, const void *object, const void *old_
     check_pod_spec(to, AT(NULL, "spec"), &pod->spec);
     if (!str_eq(now, before)) {
         check_invalid_str(to, AT(NULL, "spec"), before, "Pod QOS Class may not change as a result of resizing");
+    }
+    if (is_windows(&old->spec)) {
+        check_forbidden(to, KEY(NULL, STR("")), "windows pods cannot be resized");
+    }
+    if (!schema_equal(&core_v1_pod_spec_type, unsize(to->arena, &pod->spec, &old->spec), &old->spec)) {
+        check_forbidden(to, AT(NULL, "spec"), "only cpu and memory resources are mutable");
     }
 }

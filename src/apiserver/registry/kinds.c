@@ -162,17 +162,11 @@ void signing_request_update(struct request *request, void *object, const void *o
     csr->status = before->status;
 }
 
-static bool is_decision(struct str type)
-{
-    return str_is(type, "Approved") || str_is(type, "Denied");
-}
-
 /* `approval` may decide and nothing else, `status` anything but that. */
 void signing_request_update_subresource(struct request *request, struct str subresource, void *object, const void *old)
 {
     struct certificates_v1_certificate_signing_request *csr = object;
     const struct certificates_v1_certificate_signing_request *before = old;
-    __typeof__(csr->status.conditions) kept = {0};
     bool approves = str_is(subresource, "approval");
     struct timestamp now = timestamp_now();
 
@@ -184,17 +178,8 @@ void signing_request_update_subresource(struct request *request, struct str subr
         if (!condition->last_transition_time.is_set) {
             condition->last_transition_time = now;
         }
-        if (approves || !is_decision(condition->type)) {
-            *LIST_ADD(request->arena, &kept) = *condition;
-        }
-    }
-    LIST_EACH(condition, &before->status.conditions) {
-        if (!approves && is_decision(condition->type)) {
-            *LIST_ADD(request->arena, &kept) = *condition;
-        }
     }
     if (approves) {
         csr->status.certificate = before->status.certificate;
     }
-    csr->status.conditions = kept;
 }

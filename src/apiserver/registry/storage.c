@@ -1,5 +1,6 @@
 #include "apiserver/registry/storage.h"
 
+#include "api/defaults.h"
 #include "api/apps_v1.h"
 #include "apiserver/errors.h"
 #include "apiserver/registry/convert.h"
@@ -39,6 +40,7 @@ struct status *storage_decode(struct arena *arena, const struct kind *stored, st
     if (stored == &apps_v1_stateful_set_kind) {
         name_claims((struct apps_v1_stateful_set *)object);
     }
+    api_defaults_apply(stored->type, object, arena); /* some came after the object, some are not in protobuf */
     object->type_meta = (struct meta_v1_type_meta){0};
     object->metadata.resource_version = revision_text(arena, revision);
     *ret = object;
