@@ -27,13 +27,16 @@ static int by_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* "2 Insufficient cpu, 1 node(s) were unschedulable": counted, the parts sorted as text. */
-static struct str histogram(struct arena *arena, struct str *reasons, size_t count)
+struct str cycle_histogram(struct arena *arena, struct reasons *all)
 {
+    struct str *reasons = all->items;
+    size_t count = all->len;
     struct reasons parts = {0};
     OWNED(buf_done) struct buf out = {0};
 
-    qsort(reasons, count, sizeof(*reasons), by_text);
+    if (count > 1) {
+        qsort(reasons, count, sizeof(*reasons), by_text);
+    }
     for (size_t i = 0; i < count;) {
         size_t same = 1;
 
@@ -55,30 +58,42 @@ static struct str histogram(struct arena *arena, struct str *reasons, size_t cou
 
 static struct str failure_message(const struct decision *decision, struct arena *arena)
 {
-    struct reasons all = {0}, preemption = {0};
+    struct reasons all = {0};
     size_t nodes = decision->verdict_count;
 
     if (nodes == 0) {
         return STR("no nodes available to schedule pods");
     }
     for (size_t i = 0; i < nodes; i++) {
-        const struct node_verdict *verdict = &decision->verdicts[i];
-
-        LIST_EACH(reason, &verdict->reasons)
+        LIST_EACH(reason, &decision->verdicts[i].reasons)
         {
             *LIST_ADD(arena, &all) = *reason;
         }
-        *LIST_ADD(arena, &preemption) = verdict->verdict == VERDICT_UNRESOLVABLE
-                                            ? STR("Preemption is not helpful for scheduling")
-                                            : STR("No preemption victims found for incoming pod");
     }
-    struct str why = histogram(arena, all.items, all.len);
-    struct str helpless = histogram(arena, preemption.items, preemption.len);
+    return arena_printf(arena, "0/%zu nodes are available: %.*s.", nodes, STR_ARG(cycle_histogram(arena, &all)));
+}
 
-    return arena_printf(arena,
-                        "0/%zu nodes are available: %.*s. no new claims to deallocate, preemption: 0/%zu nodes are "
-                        "available: %.*s.",
-                        nodes, STR_ARG(why), nodes, STR_ARG(helpless));
+enum verdict cycle_try(const struct snapshot *snapshot, const struct pod_info *pod, const struct node_info *node,
+                       struct arena *arena, struct reasons *ret)
+{
+    struct attempt attempt = {
+        .pod = pod, .snapshot = snapshot, .nodes = snapshot_nodes(snapshot, arena), .arena = arena};
+    struct node_verdict verdict = {.node = node};
+    void **states = ARENA_ARRAY(arena, void *, plugins_default_count);
+
+    for (size_t i = 0; i < attempt.nodes.len; i++) {
+        if (str_eq(attempt.nodes.items[i]->name, node->name)) {
+            attempt.nodes.items[i] = node;
+        }
+    }
+    for (size_t i = 0; i < plugins_default_count; i++) {
+        if (plugins_default[i]->prepare_filter != NULL) {
+            states[i] = plugins_default[i]->prepare_filter(&attempt);
+        }
+    }
+    filter_node(&attempt, states, &verdict);
+    *ret = verdict.reasons;
+    return verdict.verdict;
 }
 
 void cycle_filter(const struct snapshot *snapshot, const struct pod_info *pod, struct arena *arena,

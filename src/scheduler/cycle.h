@@ -28,4 +28,10 @@ void cycle_filter(const struct snapshot *snapshot, const struct pod_info *pod, s
 void cycle_score(const struct snapshot *snapshot, const struct pod_info *pod, uint64_t tie, struct arena *arena,
                  struct decision *decision);
 
+/* Whether the node would take the pod. It may be a copy, which then stands for the snapshot's node of its name. */
+enum verdict cycle_try(const struct snapshot *snapshot, const struct pod_info *pod, const struct node_info *node,
+                       struct arena *arena, struct reasons *ret);
+/* "2 Insufficient cpu, 1 node(s) were unschedulable": counted, the parts sorted as text. Sorts the reasons. */
+struct str cycle_histogram(struct arena *arena, struct reasons *reasons);
+
 #endif

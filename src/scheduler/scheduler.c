@@ -7,7 +7,9 @@
 #include "client/event_recorder.h"
 #include "client/informer.h"
 #include "scheduler/cycle.h"
+#include "scheduler/nominations.h"
 #include "scheduler/scheduler_trace.h"
+#include "scheduler/preemption.h"
 #include "scheduler/queue.h"
 #include "scheduler/unschedulable.h"
 #include "schema/copy.h"
@@ -23,6 +25,7 @@ struct scheduler {
     struct informer *pods, *nodes, *namespaces;
     struct snapshot *snapshot;
     struct queue *queue;
+    struct nominations *nominations;
     struct event_recorder *recorder;
     struct task_group tasks;
 };
@@ -69,6 +72,7 @@ static struct cached *hold(struct informer *informer, const void *object)
 static void pod_gone(struct scheduler *scheduler, const struct core_v1_pod *pod)
 {
     queue_remove(scheduler->queue, pod->metadata.uid);
+    nominations_remove(scheduler->nominations, pod->metadata.uid);
     snapshot_remove_pod(scheduler->snapshot, pod->metadata.uid);
     if (pod->spec.node_name.n > 0) {
         queue_stir(scheduler->queue); /* its place is free */
@@ -114,6 +118,7 @@ static void pod_changed(void *arg, const void *old, const void *new)
     }
     if (pod->spec.node_name.n > 0) {
         queue_remove(scheduler->queue, pod->metadata.uid);
+        nominations_remove(scheduler->nominations, pod->metadata.uid);
         snapshot_set_pod(scheduler->snapshot, hold(scheduler->pods, new));
         if (pod_stirs(was, pod)) {
             queue_stir(scheduler->queue);
@@ -177,6 +182,7 @@ struct scheduler *scheduler_new(struct client *client, struct str name)
     informer_on_change(scheduler->namespaces, namespace_changed, scheduler);
     scheduler->snapshot = snapshot_new();
     scheduler->queue = queue_new();
+    scheduler->nominations = nominations_new();
     scheduler->recorder = event_recorder_new(client, scheduler->name, STR(""));
     task_group_init(&scheduler->tasks);
     return scheduler;
@@ -262,27 +268,57 @@ static void start_binding(struct scheduler *scheduler, struct queued_pod *queued
     task_group_spawn(&scheduler->tasks, "binding", binding_run, binding);
 }
 
+/* No node takes the pod: pods of lower priority may have to go. */
+static void no_fit(struct scheduler *scheduler, struct queued_pod *queued, const struct decision *decision,
+                   const struct preemption *preemption, struct arena *arena)
+{
+    const struct core_v1_pod *pod = queued->held->object;
+    struct str message = arena_printf(arena, "%.*s%.*s", STR_ARG(decision->message), STR_ARG(preemption->message));
+    struct str nominated = preemption->node != NULL ? preemption->node->name : (struct str){0};
+
+    event_record(scheduler->recorder, &core_v1_pod_kind, pod, STR(""), "Warning", "FailedScheduling", "%.*s",
+                 STR_ARG(message));
+    LIST_EACH(at, &preemption->victims)
+    {
+        const struct core_v1_pod *victim = (*at)->pod;
+
+        event_record(scheduler->recorder, &core_v1_pod_kind, victim, STR(""), "Normal", "Preempted",
+                     "Preempted by pod %.*s on node %.*s", STR_ARG(pod->metadata.uid), STR_ARG(nominated));
+        unschedulable_evict(&scheduler->tasks, scheduler->client, victim, scheduler->name);
+    }
+    if (nominated.n > 0) {
+        nominations_set(scheduler->nominations, cached_ref(queued->held), nominated);
+    }
+    bool keeps = nominated.n == 0 && str_has_suffix(message, STR("on the nominated node."));
+
+    unschedulable_report(&scheduler->tasks, scheduler->client, pod, message,
+                         keeps ? pod->status.nominated_node_name : nominated);
+    put_back(scheduler, queued, true);
+}
+
 static void schedule_one(struct scheduler *scheduler, struct queued_pod *queued)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     const struct core_v1_pod *pod = queued->held->object;
     struct pod_info info;
     struct decision decision;
+    struct preemption preemption;
     uint64_t tie;
     int64_t start = env_wall();
 
     pod_info_of(pod, &info);
+    nominations_apply(scheduler->nominations, scheduler->snapshot, pod);
     cycle_filter(scheduler->snapshot, &info, arena, &decision);
     if (decision.fit_count == 0) {
         scheduler_trace(pod, TRACE_PREDICATES, TRACE_FAILED, start, decision.message);
-        event_record(scheduler->recorder, &core_v1_pod_kind, pod, STR(""), "Warning", "FailedScheduling", "%.*s",
-                     STR_ARG(decision.message));
-        unschedulable_report(&scheduler->tasks, scheduler->client, pod, decision.message);
-        put_back(scheduler, queued, true);
+        preemption_find(scheduler->snapshot, &info, &decision, arena, &preemption);
+        nominations_revert(scheduler->nominations, scheduler->snapshot);
+        no_fit(scheduler, queued, &decision, &preemption, arena);
         return;
     }
+    nominations_revert(scheduler->nominations, scheduler->snapshot);
     scheduler_trace(pod, TRACE_PREDICATES, TRACE_OK, start,
-              arena_printf(arena, "%zu of %zu nodes fit", decision.fit_count, decision.verdict_count));
+                    arena_printf(arena, "%zu of %zu nodes fit", decision.fit_count, decision.verdict_count));
     start = env_wall();
     env_random(&tie, sizeof(tie));
     cycle_score(scheduler->snapshot, &info, tie, arena, &decision);
@@ -316,6 +352,7 @@ void scheduler_free(struct scheduler *scheduler)
     informer_free(scheduler->namespaces);
     snapshot_free(scheduler->snapshot);
     queue_free(scheduler->queue);
+    nominations_free(scheduler->nominations);
     event_recorder_free(scheduler->recorder);
     arena_free(scheduler->arena);
     free(scheduler);

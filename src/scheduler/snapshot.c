@@ -265,6 +265,36 @@ static void account(struct node_info *node, const struct pod_info *pod, int64_t 
     node->score_memory = with(node->score_memory, pod->score_memory);
 }
 
+struct node_info *node_info_copy(struct arena *arena, const struct node_info *node)
+{
+    struct node_info *copy = ARENA_NEW(arena, struct node_info);
+
+    *copy = *node;
+    copy->pods = ARENA_ARRAY(arena, struct pod_info *, node->pod_count + 1);
+    for (size_t i = 0; i < node->pod_count; i++) {
+        copy->pods[i] = node->pods[i];
+    }
+    copy->pod_cap = node->pod_count;
+    return copy;
+}
+
+void node_info_add(struct node_info *copy, struct pod_info *pod)
+{
+    copy->pods[copy->pod_count++] = pod;
+    account(copy, pod, plus);
+}
+
+void node_info_remove(struct node_info *copy, const struct pod_info *pod)
+{
+    for (size_t i = 0; i < copy->pod_count; i++) {
+        if (copy->pods[i] == pod) {
+            copy->pods[i] = copy->pods[--copy->pod_count];
+            account(copy, pod, minus);
+            return;
+        }
+    }
+}
+
 /* The map's own copy of the name, which lives as long as the snapshot. */
 static struct str name_kept(struct snapshot *snapshot, struct str name)
 {

@@ -70,6 +70,11 @@ void snapshot_remove_namespace(struct snapshot *snapshot, struct str name);
 /* NULL when it is not known. */
 const struct str_map *snapshot_namespace_labels(const struct snapshot *snapshot, struct str namespace);
 
+/* A node of one's own to try things on, in the arena; pods taken off count no more. */
+struct node_info *node_info_copy(struct arena *arena, const struct node_info *node);
+void node_info_add(struct node_info *copy, struct pod_info *pod);
+void node_info_remove(struct node_info *copy, const struct pod_info *pod);
+
 /* Sums a pod's requests; for tests and for the pod to be scheduled. `held` is not taken. */
 void pod_info_of(const struct core_v1_pod *pod, struct pod_info *ret);
 void resources_of(const struct quantity_map *map, struct resources *ret);

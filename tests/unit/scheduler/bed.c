@@ -1,5 +1,6 @@
 #include "bed.h"
 
+#include "scheduler/preemption.h"
 #include "schema/json.h"
 #include "schema/type.h"
 #include "test.h"
@@ -64,7 +65,7 @@ void bed_namespace(struct bed *bed, const char *json)
 
 struct decision bed_decide(struct bed *bed, const char *json)
 {
-    struct core_v1_pod *pod = ARENA_NEW(bed->arena, struct core_v1_pod);
+    struct core_v1_pod *pod = bed->last = ARENA_NEW(bed->arena, struct core_v1_pod);
     struct pod_info info;
     struct decision decision;
 
@@ -79,5 +80,13 @@ struct str bed_answer(struct bed *bed, const char *json)
 {
     struct decision decision = bed_decide(bed, json);
 
-    return decision.node != NULL ? decision.node->name : decision.message;
+    struct preemption preemption;
+    struct pod_info info;
+
+    if (decision.node != NULL) {
+        return decision.node->name;
+    }
+    pod_info_of(bed->last, &info);
+    preemption_find(bed->snapshot, &info, &decision, bed->arena, &preemption);
+    return arena_printf(bed->arena, "%.*s%.*s", STR_ARG(decision.message), STR_ARG(preemption.message));
 }

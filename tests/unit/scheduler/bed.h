@@ -8,6 +8,7 @@ struct bed {
     struct arena *arena;
     struct snapshot *snapshot;
     int next_uid;
+    struct core_v1_pod *last; /* that a decision was asked for */
 };
 
 void bed_init(struct bed *bed);

@@ -15,12 +15,12 @@ TEST("scheduler/unschedulable/the condition is written once for each reason, and
               "'reason':'Unschedulable','message':'why','observedGeneration':1,'lastTransitionTime':"
               "'2023-01-01T00:00:00Z'}]}}");
 
-    CHECK_STR(unschedulable_patch(bed.arena, fresh->object, STR("why"), now),
+    CHECK_STR(unschedulable_patch(bed.arena, fresh->object, STR("why"), STR(""), now),
               "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"conditions\":[{\"type\":\"PodScheduled\","
               "\"observedGeneration\":1,\"status\":\"False\",\"lastProbeTime\":null,\"lastTransitionTime\":"
               "\"2023-11-14T22:13:20Z\",\"reason\":\"Unschedulable\",\"message\":\"why\"}]}}");
-    CHECK_STR(unschedulable_patch(bed.arena, said->object, STR("why"), now), "");
-    CHECK_STR(unschedulable_patch(bed.arena, said->object, STR("other"), now),
+    CHECK_STR(unschedulable_patch(bed.arena, said->object, STR("why"), STR(""), now), "");
+    CHECK_STR(unschedulable_patch(bed.arena, said->object, STR("other"), STR(""), now),
               "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"conditions\":[{\"type\":\"PodScheduled\","
               "\"observedGeneration\":1,\"status\":\"False\",\"lastProbeTime\":null,\"lastTransitionTime\":"
               "\"2023-01-01T00:00:00Z\",\"reason\":\"Unschedulable\",\"message\":\"other\"}]}}");
