@@ -113,6 +113,8 @@ static struct status *version(struct request *request)
     if (!str_is(request->exchange->method, "GET")) {
         return error_method_not_allowed();
     }
+    /* who asks for another form is told in that form that there is none */
+    status_free(negotiate_accept(request_header(request, "accept"), NEGOTIATE_PLAIN, &request->accepted));
     TRY(negotiate_accept(request_header(request, "accept"), NEGOTIATE_JSON_ONLY, &request->accepted));
     json_encode(&version_info_type, &info, &json);
     encode_indent(buf_str(&json), &text);

@@ -17,13 +17,19 @@ const struct admission_plugin *const admission_plugins[] = {
     &service_account_plugin,
     &node_restriction_plugin,
     &taint_nodes_by_condition_plugin,
+    &always_pull_images_plugin,
     &pod_security_plugin,
     &priority_plugin,
     &default_toleration_seconds_plugin,
     &default_storage_class_plugin,
     &storage_object_in_use_protection_plugin,
+    &persistent_volume_claim_resize_plugin,
     &runtime_class_plugin,
+    &certificate_approval_plugin,
+    &certificate_signing_plugin,
+    &certificate_subject_restriction_plugin,
     &default_ingress_class_plugin,
+    &deny_service_external_ips_plugin,
     &mutating_webhook_plugin,
     &validating_webhook_plugin,
     &resource_quota_plugin,
@@ -33,11 +39,9 @@ const struct admission_plugin *const admission_plugins[] = {
 /* Stock's names of plugins that are not in the table above. They may be disabled, which changes nothing; whoever enables
  * one is told that it is not there. */
 static const char *const absent_plugins[] = {
-    "AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning",
-    "CertificateSubjectRestriction", "ClusterTrustBundleAttest", "DenyServiceExternalIPs", "EventRateLimit",
-    "ExtendedResourceToleration", "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy",
-    "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator",
-    "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodNodeSelector",
+    "AlwaysAdmit", "AlwaysDeny", "ClusterTrustBundleAttest", "EventRateLimit", "ExtendedResourceToleration",
+    "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy", "NamespaceAutoProvision",
+    "NamespaceExists", "NodeDeclaredFeatureValidator", "OwnerReferencesPermissionEnforcement", "PodNodeSelector",
     "PodTolerationRestriction", "PodTopologyLabels", "ValidatingAdmissionPolicy",
 };
 

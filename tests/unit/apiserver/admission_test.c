@@ -133,7 +133,7 @@ static void check_flags(const char *enable, const char *disable, const char *err
 TEST("apiserver/admission/flags name plugins that there are")
 {
     check_flags("SecurityContextDeny", "Priority", NULL);
-    check_flags("", "AlwaysPullImages", NULL);
+    check_flags("AlwaysPullImages", "PodTopologyLabels", NULL);
     check_flags("", "Prioritty", "disable-admission-plugins plugin \"Prioritty\" is unknown");
     check_flags("Nope", "", "enable-admission-plugins plugin \"Nope\" is unknown");
     check_flags("EventRateLimit", "", "\"EventRateLimit\" is not part of this server");
