@@ -134,6 +134,9 @@ static struct status *add_volumes(struct arena *arena, const struct cri_v1_conta
             return status_new(STATUS_INVALID, "ID mapped mounts are not supported (%.*s)",
                               STR_ARG(mount->container_path));
         }
+        if (mount->image != NULL && mount->image->image.n > 0) {
+            return status_new(STATUS_INVALID, "image volumes are not supported (%.*s)", STR_ARG(mount->container_path));
+        }
         if (mount->host_path.n == 0 || mount->host_path.p[0] != '/') {
             return status_new(STATUS_INVALID, "mount of %.*s has no absolute path on the host",
                               STR_ARG(mount->container_path));

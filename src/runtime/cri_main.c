@@ -120,6 +120,7 @@ static struct status *run(struct cri *cri, struct signals *signals)
     int number;
 
     TRY(state_recover(&cri->runtime));
+    state_sweep(&cri->runtime);
     TRY(image_service_new(&options, &cri->images));
     TRY(streaming_new(&cri->runtime, &cri->runtime.streaming));
     cri->runtime_methods = runtime_service_methods(&cri->runtime);

@@ -119,6 +119,8 @@ void container_set_ended(struct container *container, const struct shim_process 
 
 /* Reads all records and connects to the shims that are left. What can't be read is logged and left alone. Parks. */
 MUST_USE struct status *state_recover(struct runtime *runtime);
+/* Removes what no record knows: containers and pods that were being made or removed when a runtime died. Parks. */
+void state_sweep(struct runtime *runtime);
 /* Forgets all in memory; on disk everything stays, and containers go on. */
 void state_leave(struct runtime *runtime);
 

@@ -280,3 +280,43 @@ TEST("container/its log can be moved away")
 {
     node_run(rotated);
 }
+
+static void propagated(void *arg)
+{
+    struct node *node = arg;
+    struct cri_v1_pod_sandbox_config *pod_config = node_pod(node);
+    struct cri_v1_container_config *config = node_container(node, "main", "exec sleep 1000");
+    struct cri_v1_mount mounts[] = {
+        {.container_path = STR("/in"), .host_path = STR(NODE_ROOT "/shared"),
+         .propagation = CRI_V1_MOUNT_PROPAGATION_PROPAGATION_HOST_TO_CONTAINER},
+        {.container_path = STR("/both"), .host_path = STR(NODE_ROOT "/shared"),
+         .propagation = CRI_V1_MOUNT_PROPAGATION_PROPAGATION_BIDIRECTIONAL},
+        {.container_path = STR("/private"), .host_path = STR(NODE_ROOT "/shared")},
+        {.container_path = STR("/read"), .host_path = STR(NODE_ROOT "/shared"), .readonly = true,
+         .recursive_read_only = true},
+    };
+
+    node_shell("mkdir " NODE_ROOT "/shared && mount -t tmpfs s " NODE_ROOT "/shared && mount --make-shared " NODE_ROOT
+               "/shared && mkdir " NODE_ROOT "/shared/early " NODE_ROOT "/shared/late " NODE_ROOT
+               "/shared/inner && mount -t tmpfs e " NODE_ROOT "/shared/early");
+    config->mounts.items = mounts;
+    config->mounts.len = COUNT_OF(mounts);
+    security(config)->privileged = true;
+    pod_config->linux_->security_context->privileged = true;
+    struct str pod = node_run_pod(node, pod_config), container = node_create(node, pod, pod_config, config);
+
+    node_start(node, container);
+    node_shell("mount -t tmpfs l " NODE_ROOT "/shared/late && touch " NODE_ROOT "/shared/late/seen");
+    CHECK_STR(node_exec(node, container, "ls /in/late /both/late /private/late 2>&1").stdout,
+              "/both/late:\nseen\n\n/in/late:\nseen\n\n/private/late:\n");
+    CHECK_INT(node_exec(node, container, "mount -t tmpfs i /both/inner && touch /both/inner/back").exit_code, 0);
+    node_shell("[ -e " NODE_ROOT "/shared/inner/back ]");
+    CHECK(str_contains(node_exec(node, container, "touch /read/early/no").stderr, STR("Read-only file system")));
+    node_remove_pod(node, pod);
+    node_shell("umount -R " NODE_ROOT "/shared");
+}
+
+TEST("container/mounts go in, out, or neither")
+{
+    node_run(propagated);
+}

@@ -111,3 +111,25 @@ TEST("recovery/a pod whose pause process is killed is not ready")
 {
     node_run(without_pause);
 }
+
+static void swept(void *arg)
+{
+    struct node *node = arg;
+    struct cri_v1_pod_sandbox_config *config = node_pod(node);
+    struct str pod = node_run_pod(node, config);
+    struct str main = node_create(node, pod, config, node_container(node, "main", "exec sleep 1000"));
+
+    node_kill_runtime(node);
+    node_shell("mkdir " NODE_ROOT "/root/containers/half && touch " NODE_ROOT "/root/containers/half/root && mkdir -p "
+               NODE_ROOT "/root/sandboxes/half " NODE_ROOT "/root/images/containers/half/upper && touch " NODE_ROOT
+               "/run/netns/half && mount --bind /proc/self/ns/net " NODE_ROOT "/run/netns/half");
+    node_start_runtime(node);
+    node_shell("[ -z \"$(find " NODE_ROOT " -name half)\" ]");
+    node_start(node, main); /* what a record knows is still there */
+    node_remove_pod(node, pod);
+}
+
+TEST("recovery/what was half made is removed")
+{
+    node_run(swept);
+}
