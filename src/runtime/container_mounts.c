@@ -145,6 +145,10 @@ static struct status *add_volumes(struct arena *arena, const struct cri_v1_conta
             return status_new(STATUS_INVALID, "recursive_read_only conflicts with readonly == false (%.*s)",
                               STR_ARG(mount->container_path));
         }
+        if (mount->recursive_read_only && mount->propagation != CRI_V1_MOUNT_PROPAGATION_PROPAGATION_PRIVATE) {
+            return status_new(STATUS_INVALID, "recursive_read_only requires private propagation (%.*s)",
+                              STR_ARG(mount->container_path));
+        }
         add(arena, plan, (struct shim_mount){.kind = PLAN_MOUNT_BIND, .source = mount->host_path,
                                              .target = mount->container_path, .flags = flags_of(mount),
                                              .propagation = (uint32_t)propagation_of(mount->propagation),

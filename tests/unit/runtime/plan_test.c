@@ -278,6 +278,9 @@ TEST("runtime/container_plan/mounts come by depth, and the pod's own before the 
     mounts[0].recursive_read_only = true;
     mounts[0].readonly = false;
     CHECK_ERROR(container_plan_make(arena, &it->config, &it->facts, &plan), "recursive_read_only conflicts");
+    mounts[0].readonly = true;
+    mounts[0].propagation = CRI_V1_MOUNT_PROPAGATION_PROPAGATION_HOST_TO_CONTAINER;
+    CHECK_ERROR(container_plan_make(arena, &it->config, &it->facts, &plan), "requires private propagation");
     mounts[0].recursive_read_only = false;
     mounts[0].host_path = STR("relative");
     CHECK_ERROR(container_plan_make(arena, &it->config, &it->facts, &plan), "no absolute path on the host");
