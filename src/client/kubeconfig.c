@@ -31,7 +31,9 @@ static struct str text_of(const struct value *object, const char *key)
     return value_str(value_find(object, str_of(key)));
 }
 
-static struct status *read_credential(struct arena *arena, const char *what, struct str path, struct str *ret)
+/* `owner` is the cluster or user that names the file, in stock's words. */
+static struct status *read_credential(struct arena *arena, const char *what, struct str owner, struct str path,
+                                      struct str *ret)
 {
     struct status *status = file_read(arena, arena_cstr(arena, path), CREDENTIAL_BYTES_MAX, ret);
 
@@ -39,27 +41,28 @@ static struct status *read_credential(struct arena *arena, const char *what, str
         return NULL;
     }
     if (status_free_if(&status, STATUS_NOT_FOUND)) {
-        return status_new(STATUS_NOT_FOUND, "unable to read %s %.*s: open %.*s: no such file or directory", what,
-                          STR_ARG(path), STR_ARG(path));
+        return status_new(STATUS_NOT_FOUND, "unable to read %s %.*s for %.*s due to open %.*s: no such file or directory",
+                          what, STR_ARG(path), STR_ARG(owner), STR_ARG(path));
     }
-    return status_while(status, "unable to read %s %.*s", what, STR_ARG(path));
+    return status_while(status, "unable to read %s %.*s for %.*s", what, STR_ARG(path), STR_ARG(owner));
 }
 
 /* PEM that stands in the file as data, or in another file; data wins. */
 static struct status *read_pem(struct arena *arena, const struct value *object, const char *data_key,
-                               const char *path_key, struct str override_path, struct str *ret)
+                               const char *path_key, const char *what, struct str owner, struct str override_path,
+                               struct str *ret)
 {
     struct str data = text_of(object, data_key), path = text_of(object, path_key);
 
     if (override_path.n > 0) {
-        return read_credential(arena, path_key, override_path, ret);
+        return read_credential(arena, what, owner, override_path, ret);
     }
     if (data.n > 0) {
         return base64_decode(arena, data, ret)
                    ? NULL
                    : status_new(STATUS_BAD_REQUEST, "illegal base64 data at input byte %zu", base64_error_at(data));
     }
-    return path.n > 0 ? read_credential(arena, path_key, path, ret) : NULL;
+    return path.n > 0 ? read_credential(arena, what, owner, path, ret) : NULL;
 }
 
 static struct str first_of(struct str a, struct str b)
@@ -67,9 +70,9 @@ static struct str first_of(struct str a, struct str b)
     return a.n > 0 ? a : b;
 }
 
-static struct status *read_token(struct arena *arena, struct str path, struct str *ret)
+static struct status *read_token(struct arena *arena, struct str owner, struct str path, struct str *ret)
 {
-    TRY(read_credential(arena, "tokenFile", path, ret));
+    TRY(read_credential(arena, "tokenFile", owner, path, ret));
     *ret = str_trim(*ret);
     return NULL;
 }
@@ -77,13 +80,14 @@ static struct status *read_token(struct arena *arena, struct str path, struct st
 static struct status *resolve_user(struct arena *arena, const struct value *user,
                                    const struct kubeconfig_overrides *overrides, struct kubeconfig *ret)
 {
-    TRY(read_pem(arena, user, "client-certificate-data", "client-certificate", overrides->certificate_path,
-                 &ret->certificate_pem));
-    TRY(read_pem(arena, user, "client-key-data", "client-key", overrides->key_path, &ret->key_pem));
+    TRY(read_pem(arena, user, "client-certificate-data", "client-certificate", "client-cert", ret->user,
+                 overrides->certificate_path, &ret->certificate_pem));
+    TRY(read_pem(arena, user, "client-key-data", "client-key", "client-key", ret->user, overrides->key_path,
+                 &ret->key_pem));
     ret->token = first_of(overrides->token, text_of(user, "token"));
     ret->token_path = overrides->token.n > 0 ? STR("") : text_of(user, "tokenFile");
     if (ret->token_path.n > 0) {
-        TRY(read_token(arena, ret->token_path, &ret->token));
+        TRY(read_token(arena, ret->user, ret->token_path, &ret->token));
     }
     ret->username = first_of(overrides->username, text_of(user, "username"));
     ret->password = first_of(overrides->password, text_of(user, "password"));
@@ -105,8 +109,8 @@ static struct status *resolve_cluster(struct arena *arena, const struct value *c
     if (overrides->insecure && overrides->ca_path.n == 0) {
         return NULL; /* the flag takes the place of the file's CA */
     }
-    TRY(read_pem(arena, cluster, "certificate-authority-data", "certificate-authority", overrides->ca_path,
-                 &ret->ca_pem));
+    TRY(read_pem(arena, cluster, "certificate-authority-data", "certificate-authority", "certificate-authority",
+                 ret->cluster, overrides->ca_path, &ret->ca_pem));
     if (ret->insecure && ret->ca_pem.n > 0) {
         return status_new(STATUS_BAD_REQUEST,
                           "specifying a root certificates file with the insecure flag is not allowed");
@@ -129,8 +133,8 @@ static struct status *in_cluster(struct arena *arena, struct kubeconfig *ret, bo
     ret->server = arena_printf(arena, "https://%s%.*s%s:%.*s", is_ip6 ? "[" : "", STR_ARG(host), is_ip6 ? "]" : "",
                                STR_ARG(port));
     ret->token_path = STR(IN_CLUSTER "token");
-    TRY(read_token(arena, ret->token_path, &ret->token));
-    TRY(read_credential(arena, "certificate-authority", STR(IN_CLUSTER "ca.crt"), &ret->ca_pem));
+    TRY(read_token(arena, ret->user, ret->token_path, &ret->token));
+    TRY(read_credential(arena, "certificate-authority", STR("in-cluster"), STR(IN_CLUSTER "ca.crt"), &ret->ca_pem));
     struct status *status = file_read(arena, IN_CLUSTER "namespace", 1024, &namespace);
 
     if (status == NULL) {

@@ -399,8 +399,16 @@ static struct status *get_run(struct kubectl *k, void *arg)
     struct get get = {.k = k, .options = arg};
     struct str text;
 
-    TRY(output_parse(k, true, &get.output));
-    if (get.options->raw.n > 0) {
+    if (get.options->raw.n == 0) {
+        TRY(output_parse(k, true, &get.output));
+    } else {
+        if (k->output.format.n > 0) {
+            return error_local("--raw and --output are mutually exclusive");
+        }
+        if (get.options->raw.p[0] != '/') {
+            return error_local("--raw must be a valid URL path: parse \"%.*s\": invalid URI for request",
+                               STR_ARG(get.options->raw));
+        }
         TRY(api_get_text(k, get.options->raw, STR("application/json"), &text));
         output_text(k, text);
         return NULL;

@@ -61,6 +61,7 @@ struct kubectl {
     struct str path; /* of the command: "create deployment" */
     struct str line; /* all words of the command line, secrets hidden */
     int64_t start;   /* of the run (trace_now()) */
+    int64_t timeout; /* of each request; 0: none */
     struct global_flags flags;
     struct output_flags output;
     struct file_flags files;
@@ -74,6 +75,7 @@ struct kubectl {
     VEC(struct status *) errors; /* reported, to be printed at the end */
     VEC(struct str) warnings;    /* printed already */
     FILE *out, *err;
+    bool is_local; /* --local: objects of files stay as they are */
     int exit_code; /* of a program run in a container; else 0 */
 };
 
@@ -98,7 +100,8 @@ struct command {
 
 extern const struct command command_annotate, command_api_resources, command_api_versions, command_apply,
     command_attach, command_cluster_info, command_config, command_cordon, command_create, command_delete,
-    command_describe, command_exec, command_get, command_label, command_logs, command_patch, command_replace,
-    command_rollout, command_run, command_scale, command_uncordon, command_version, command_wait;
+    command_describe, command_exec, command_expose, command_get, command_label, command_logs, command_patch,
+    command_replace, command_rollout, command_run, command_scale, command_set, command_uncordon, command_version,
+    command_wait;
 
 #endif

@@ -16,8 +16,9 @@
 static const struct command *const commands[] = {
     &command_annotate, &command_api_resources, &command_api_versions, &command_apply, &command_attach,
     &command_cluster_info, &command_config, &command_cordon, &command_create, &command_delete, &command_describe,
-    &command_exec, &command_get, &command_label, &command_logs, &command_patch, &command_replace, &command_rollout,
-    &command_run, &command_scale, &command_uncordon, &command_version, &command_wait, NULL,
+    &command_exec, &command_expose, &command_get, &command_label, &command_logs, &command_patch, &command_replace,
+    &command_rollout, &command_run, &command_scale, &command_set, &command_uncordon, &command_version, &command_wait,
+    NULL,
 };
 
 #define GLOBAL(type, member, name, shorthand, help) FLAG(type, struct global_flags, member, name, shorthand, help)
@@ -136,6 +137,23 @@ static struct status *check_write_flags(struct kubectl *k)
     return NULL;
 }
 
+/* Seconds, or a number with a unit. */
+static struct status *parse_timeout(struct kubectl *k)
+{
+    struct str text = k->flags.request_timeout;
+    int64_t seconds;
+
+    if (text.n == 0 || duration_parse(text, &k->timeout)) {
+        return NULL;
+    }
+    if (!str_to_i64(text, &seconds) || seconds < 0 || seconds > INT64_MAX / ENV_SECOND) {
+        return error_local("Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "
+                           "corresponding time unit (e.g. 1s | 2m | 3h)");
+    }
+    k->timeout = seconds * ENV_SECOND;
+    return NULL;
+}
+
 struct status *kubectl_configure(struct kubectl *k)
 {
     int64_t start = trace_now();
@@ -143,6 +161,7 @@ struct status *kubectl_configure(struct kubectl *k)
     if (k->config.server.n > 0) {
         return NULL;
     }
+    TRY(parse_timeout(k));
     struct status *status = kubeconfig_load(&k->flags.config, k->arena, &k->config);
 
     if (status != NULL) {

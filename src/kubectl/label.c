@@ -171,6 +171,7 @@ static struct status *change_all(struct kubectl *k, const struct words *words, c
         return error_local("at least one %s update is required", words == &annotate_words ? "annotation" : "label");
     }
     TRY(check_changes(k, words, &changes));
+    k->is_local = options->local;
     TRY(selection_of(k, k->args.positional.items, resources,
                      &(struct selection_rules){.command = words->command, .needs_names = true, .all = options->all},
                      &selection));

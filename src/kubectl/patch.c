@@ -119,6 +119,7 @@ static struct status *patch_run(struct kubectl *k, void *arg)
     TRY(output_parse(k, false, &output));
     TRY(patch_type_of(options->type, &type));
     TRY(read_patch(k, options, &patch));
+    k->is_local = options->local;
     TRY(selection_of(k, k->args.positional.items, k->args.positional.len,
                      &(struct selection_rules){.command = "patch", .needs_names = true}, &selection));
     for (size_t i = 0; i < selection.len; i++) {

@@ -45,14 +45,43 @@ static void show_warning(struct kubectl *k, struct str header)
     report_warning(k, buf_str(&text));
 }
 
+static void add_impersonation(struct kubectl *k, struct http_headers *headers)
+{
+    LIST_EACH(group, &k->flags.as_groups)
+    {
+        http_header_add(k->arena, headers, STR("impersonate-group"), *group);
+    }
+    if (k->flags.as_uid.n > 0) {
+        http_header_add(k->arena, headers, STR("impersonate-uid"), k->flags.as_uid);
+    }
+}
+
+static int64_t deadline_of(const struct kubectl *k)
+{
+    return k->timeout > 0 ? env_mono() + k->timeout : TASK_FOREVER;
+}
+
+/* What Go says of a request that took longer than --request-timeout. */
+static struct status *out_of_time(const struct kubectl *k, struct status *status)
+{
+    if (k->timeout > 0 && status_is(status, STATUS_TIMEOUT)) {
+        status_free(status);
+        status = status_new(STATUS_TIMEOUT,
+                            "net/http: request canceled (Client.Timeout exceeded while awaiting headers)");
+    }
+    status->code |= REPORT_UNREACHABLE;
+    return status;
+}
+
 static struct status *send(struct kubectl *k, const struct api_request *request, struct http_response **ret)
 {
     OWNED(buf_done) struct buf body = {0};
-    struct http_request http = {.method = str_of(request->method), .target = request->path};
+    struct http_request http = {.method = str_of(request->method), .target = request->path, .deadline = deadline_of(k)};
     struct http_response *response;
 
     TRY(kubectl_connect(k));
     http_header_add(k->arena, &http.headers, STR("accept"), request->accept.n > 0 ? request->accept : ACCEPT_JSON);
+    add_impersonation(k, &http.headers);
     if (request->body != NULL || request->raw_body.n > 0) {
         if (request->body != NULL) {
             value_write_json(&body, request->body, 0);
@@ -68,8 +97,7 @@ static struct status *send(struct kubectl *k, const struct api_request *request,
 
     trace_answer(k, request->method, status, status == NULL ? response->code : 0);
     if (status != NULL) {
-        status->code |= REPORT_UNREACHABLE;
-        return status;
+        return out_of_time(k, status);
     }
     LIST_EACH(header, &response->headers)
     {
@@ -157,6 +185,7 @@ struct status *api_patch(struct kubectl *k, const struct kind *kind, struct str 
 
 struct api_watch {
     struct http_response *response;
+    int64_t deadline; /* of --request-timeout */
     struct buf pending;
     size_t scanned;
 };
@@ -169,6 +198,7 @@ struct status *api_watch_open(struct kubectl *k, struct str path, struct str acc
     struct api_watch *watch = MEM_NEW(struct api_watch);
 
     watch->response = response;
+    watch->deadline = deadline_of(k);
     *ret = watch;
     return NULL;
 }
@@ -183,7 +213,8 @@ static struct status *watch_line(struct api_watch *watch, struct arena *arena, i
         if (watch->pending.n > EVENT_BYTES_MAX) {
             return error_local("an event of the watch is larger than %zu bytes", EVENT_BYTES_MAX);
         }
-        TRY(http_response_read(watch->response, buf_reserve(&watch->pending, READ_BYTES), READ_BYTES, deadline, &size));
+        TRY(http_response_read(watch->response, buf_reserve(&watch->pending, READ_BYTES), READ_BYTES,
+                               MIN(deadline, watch->deadline), &size));
         if (size == 0) {
             return status_new(STATUS_SERVICE_UNAVAILABLE, "the watch has ended");
         }

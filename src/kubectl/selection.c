@@ -91,6 +91,9 @@ struct status *selection_of_args(struct kubectl *k, const struct str *args, size
     }
     bool has_selector = k->selector.labels.n > 0 || k->selector.fields.n > 0 || rules->all;
 
+    if (rules->all && (k->selector.labels.n > 0 || k->selector.fields.n > 0)) {
+        return error_local("setting 'all' parameter but found a non empty selector. ");
+    }
     if (has_selector && (has_slash || count > 1)) {
         return error_local("name cannot be provided when a selector is specified");
     }
@@ -168,7 +171,9 @@ static struct status *add_manifest(struct kubectl *k, const struct manifest *man
                            STR_ARG(selected.name), STR_ARG(value_str_at(object, "metadata.namespace")),
                            STR_ARG(manifest->source), STR_ARG(kind_name), STR_ARG(api_version));
     }
-    TRY(set_namespace(k, object, selected.kind, &selected.namespace));
+    if (!k->is_local) {
+        TRY(set_namespace(k, object, selected.kind, &selected.namespace));
+    }
     *LIST_ADD(k->arena, ret) = selected;
     return NULL;
 }
