@@ -174,6 +174,15 @@ static bool is_forgiven(const struct plan_action *action, const struct status *f
            ((action->verb == PLAN_DELETE || action->may_be_gone) && status_is(failure, STATUS_NOT_FOUND));
 }
 
+static void note_unsure(struct doing *doing)
+{
+    bool is_write = doing->action->verb != PLAN_EVENT && doing->action->verb != PLAN_TRACE;
+
+    if (is_write && (status_is(doing->failure, STATUS_SERVICE_UNAVAILABLE) || status_is(doing->failure, STATUS_TIMEOUT))) {
+        *LIST_ADD(doing->aftermath->arena, &doing->aftermath->unsure) = doing->action->kind;
+    }
+}
+
 static void doing_run(void *arg)
 {
     struct doing *doing = arg;
@@ -184,6 +193,8 @@ static void doing_run(void *arg)
     doing->failure = act(doing, arena, &result);
     if (doing->failure == NULL) {
         note_written(doing, result);
+    } else {
+        note_unsure(doing);
     }
     tell(doing, arena, result);
     record(&doing->action->span, start,

@@ -19,6 +19,11 @@ struct aftermath {
         struct written *items;
         size_t len;
     } written;
+    /* Kinds of writes that failed so that nobody knows whether they happened: the connection broke, time was up. */
+    struct {
+        const struct kind **items;
+        size_t len;
+    } unsure;
     int64_t memory[PLAN_MEMORY]; /* the plan's */
     struct status *failure; /* the first; NULL when all went well */
     enum plan_verb failed_verb;

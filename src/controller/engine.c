@@ -9,6 +9,7 @@
 #include "controller/carry_out.h"
 #include "controller/controller_ref.h"
 #include "controller/watched.h"
+#include "schema/object.h"
 #include "schema/type.h"
 
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct extra_workers {
 };
 
 struct engine {
+    struct client *client; /* that reads */
     struct accounts *accounts;
     const struct controller_settings *settings;
     struct arena *arena; /* subscriptions */
@@ -58,6 +60,7 @@ struct engine *engine_new(struct client *client, struct accounts *accounts, cons
 {
     struct engine *engine = MEM_NEW(struct engine);
 
+    engine->client = client;
     engine->accounts = accounts;
     engine->settings = settings;
     engine->arena = arena_new();
@@ -193,6 +196,25 @@ static void wait_seen(struct runner *runner, const struct aftermath *after)
     }
 }
 
+/* A write whose outcome is unknown may have happened: parks until the informers are as new as the server is now. */
+static struct status *find_out(struct runner *runner, const struct aftermath *after)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+
+    LIST_EACH(kind, &after->unsure)
+    {
+        struct informer *informer = watched_kinds_find(runner->engine->kinds, *kind);
+        struct object_list *list;
+
+        if (informer != NULL) {
+            TRY(client_list(runner->engine->client, *kind, STR(""), &(struct client_list_options){.limit = 1}, arena,
+                            (void **)&list));
+            informer_wait_revision(informer, list->metadata.resource_version, env_mono() + SEEN_WITHIN);
+        }
+    }
+    return NULL;
+}
+
 /* Decides, and carries out what was decided. The status is the caller's. */
 static struct status *pass(struct runner *runner, struct str key, const struct aftermath *before,
                            struct aftermath *after)
@@ -253,9 +275,15 @@ static void work_on(struct runner *runner, struct str key)
     if (before != NULL) {
         wait_seen(runner, before);
     }
-    struct status *failure = pass(runner, key, before, after);
+    struct status *failure = before != NULL ? find_out(runner, before) : NULL;
 
-    aftermath_free(before);
+    if (failure == NULL) {
+        failure = pass(runner, key, before, after);
+        aftermath_free(before);
+    } else {
+        aftermath_free(after);
+        after = before; /* still to be found out */
+    }
     if (runner->controller->serial) {
         wait_seen(runner, after);
     }
