@@ -34,6 +34,9 @@ struct places places_of(struct arena *arena, struct str data_dir)
 static struct status *make_for(struct str path, mode_t mode, uid_t uid)
 {
     TRY(file_make_directories(path.p, mode));
+    if (geteuid() == 0 && chmod(path.p, mode) != 0) { /* it may have been made by another with less for others to see */
+        return status_errno(errno, "setting the mode of %s", path.p);
+    }
     if (uid != 0 && chown(path.p, uid, uid) != 0) {
         return status_errno(errno, "giving %s to user %u", path.p, uid);
     }
