@@ -83,13 +83,21 @@ static void add_children(const struct join *join, struct pod_trace_line *line, s
     }
 }
 
-/* A step that is done once for each container has parts alone: the first stands for it, and for itself when it is the only. */
+/* A step of parts alone (containers, admission plugins): the one that failed stands for it, else the first; and for itself
+ * when it is the only. */
 static void lift_part(struct pod_trace_line *line)
 {
-    if (line->span == NULL && line->children.len > 0) {
-        line->span = &line->children.items[0];
-        line->children.len = line->children.len == 1 ? 0 : line->children.len;
+    if (line->span != NULL || line->children.len == 0) {
+        return;
     }
+    line->span = &line->children.items[0];
+    LIST_EACH(part, &line->children)
+    {
+        if (part->outcome == TRACE_FAILED) {
+            line->span = part;
+        }
+    }
+    line->children.len = line->children.len == 1 ? 0 : line->children.len;
 }
 
 static const char *not_applying(const struct pod_trace_chain *chain, enum trace_step step)

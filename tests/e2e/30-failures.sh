@@ -1,10 +1,4 @@
 # Where the flow fails it ends, with an error that names what is at fault, and the trace ends there too.
-traced() { # traced NAME STEP TEXT TRACE-OF: the last line of the trace is that step, failed, with that text
-    local line
-    line=$("$C8S" trace "$4" 2>&1 | grep -E '^ +[0-9]+  ' | tail -1)
-    if [[ $line =~ ^\ +$2\  && $line == *"FAILED"*"$3"* ]]; then pass "$1"; else fail "$1" "got: $line"; fi
-}
-
 says "who may not is forbidden" "forbidden" k run x --image=nginx --as=system:serviceaccount:default:nobody
 traced "and the trace ends at 11" 11 "" last
 

@@ -56,6 +56,13 @@ pids_of() {
     done
 }
 
+# traced NAME STEP TEXT OF: the last line of the trace of OF is that step, failed, with that text.
+traced() {
+    local line
+    line=$("$C8S" trace "$4" 2>&1 | grep -E '^ +[0-9]+  ' | tail -1)
+    if [[ $line =~ ^\ +$2\  && $line == *"FAILED"*"$3"* ]]; then pass "$1"; else fail "$1" "got: $line"; fi
+}
+
 stop_all() {
     "$C8S" stop --data-dir "$work/data" >/dev/null 2>&1
     [ -f "$work/registry.pid" ] && kill "$(cat "$work/registry.pid")"

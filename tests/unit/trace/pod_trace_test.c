@@ -150,6 +150,10 @@ TEST("trace/pod_trace/lets the first container stand for a step that each has")
     trace = pod_trace_join(&spans, &chain, arena);
     CHECK_STR(trace.lines[TRACE_CONTAINER_STARTED].span->child, "main");
     CHECK_INT(trace.lines[TRACE_CONTAINER_STARTED].children.len, 2);
+    spans.items[1].outcome = TRACE_FAILED;
+    trace = pod_trace_join(&spans, &chain, arena);
+    CHECK_STR(trace.lines[TRACE_CONTAINER_STARTED].span->child, "side");
+    CHECK_INT(trace.failed, TRACE_CONTAINER_STARTED);
     arena_free(arena);
 }
 
