@@ -64,6 +64,7 @@ static void apiserver_arguments(const struct cluster *cluster, struct arguments 
     ADD(to, "--kubelet-client-key=%s/apiserver-kubelet-client.key", tls);
     ADD(to, "--kubelet-preferred-address-types=InternalIP,Hostname");
     ADD(to, "--authorization-mode=Node,RBAC");
+    ADD(to, "--enable-admission-plugins=NodeRestriction");
     if (cluster->options->token.n > 0) {
         ADD(to, "--token-auth-file=%s/tokens.csv", tls);
     }
