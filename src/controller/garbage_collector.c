@@ -8,6 +8,7 @@
 #include "client/event_recorder.h"
 #include "client/work_queue.h"
 #include "controller/carry_out.h"
+#include "controller/custom_kind.h"
 #include "controller/garbage_plan.h"
 #include "schema/copy.h"
 
@@ -16,7 +17,7 @@
 
 #define ACCOUNT "generic-garbage-collector"
 
-enum { ABSENT_MAX = 512, UID_BYTES = 64 };
+enum { ABSENT_MAX = 512, UID_BYTES = 64, KINDS_MAX = 900 };
 
 struct collected {
     struct garbage_collector *collector;
@@ -29,6 +30,7 @@ struct garbage_collector {
     struct client *client;
     struct watched_kinds *kinds;
     VEC(struct collected *) collected; /* the number of a kind is part of a key */
+    struct arena *arena; /* kinds of custom resources */
     struct work_queue *queue;
     struct event_recorder *recorder;
     char absent[ABSENT_MAX][UID_BYTES]; /* UIDs of owners that the server has said are not there */
@@ -151,22 +153,49 @@ static void changed(void *arg, const void *old_object, const void *new_object)
     }
 }
 
-/* One version of each resource is enough. */
-static bool is_collected(const struct garbage_collector *collector, const struct kind *kind)
+static bool is_watched(const struct garbage_collector *collector, const struct kind *kind)
 {
-    unsigned needed = VERB_LIST | VERB_WATCH | VERB_DELETE;
-
-    if (kind->plural.n == 0 || (kind->verbs & needed) != needed || str_is(kind->kind, "Event")) {
-        return false;
-    }
     for (size_t i = 0; i < collector->collected.len; i++) {
         const struct kind *other = collector->collected.items[i]->kind;
 
         if (str_eq(other->group, kind->group) && str_eq(other->plural, kind->plural)) {
-            return false;
+            return true;
         }
     }
-    return true;
+    return false;
+}
+
+static bool can_be_collected(const struct kind *kind)
+{
+    unsigned needed = VERB_LIST | VERB_WATCH | VERB_DELETE;
+
+    return kind->plural.n > 0 && (kind->verbs & needed) == needed && !str_is(kind->kind, "Event");
+}
+
+static void collect_kind(struct garbage_collector *collector, const struct kind *kind)
+{
+    struct collected *collected = MEM_NEW(struct collected);
+
+    *collected = (struct collected){collector, kind, watched_kinds_get(collector->kinds, kind)};
+    informer_on_change(collected->informer, changed, collected);
+    *VEC_ADD(&collector->collected) = collected;
+    if (watched_kinds_are_started(collector->kinds)) {
+        informer_start(collected->informer);
+    }
+}
+
+/* A custom resource is followed from when it is served on. When its definition goes, so have its objects. */
+static void definition_changed(void *arg, const void *old, const void *new)
+{
+    struct garbage_collector *collector = arg;
+
+    if (new != NULL && custom_kind_is_established(new)) {
+        struct kind *kind = custom_kind_of(collector->arena, new);
+
+        if (kind != NULL && !is_watched(collector, kind) && collector->collected.len < KINDS_MAX) {
+            collect_kind(collector, kind);
+        }
+    }
 }
 
 struct garbage_collector *garbage_collector_new(struct accounts *accounts, struct watched_kinds *kinds)
@@ -176,18 +205,17 @@ struct garbage_collector *garbage_collector_new(struct accounts *accounts, struc
     collector->accounts = accounts;
     collector->client = accounts_client(accounts, ACCOUNT);
     collector->kinds = kinds;
+    collector->arena = arena_new();
     collector->queue = work_queue_new();
     collector->recorder = event_recorder_new(collector->client, STR("garbage-collector-controller"), STR(""));
     for (size_t i = 0; i < kinds_all_count; i++) {
-        if (!is_collected(collector, kinds_all[i])) {
-            continue;
+        /* One version of each resource is enough. */
+        if (can_be_collected(kinds_all[i]) && !is_watched(collector, kinds_all[i])) {
+            collect_kind(collector, kinds_all[i]);
         }
-        struct collected *collected = MEM_NEW(struct collected);
-
-        *collected = (struct collected){collector, kinds_all[i], watched_kinds_get(kinds, kinds_all[i])};
-        informer_on_change(collected->informer, changed, collected);
-        *VEC_ADD(&collector->collected) = collected;
     }
+    informer_on_change(watched_kinds_get(kinds, &apiextensions_v1_custom_resource_definition_kind),
+                       definition_changed, collector);
     return collector;
 }
 
@@ -267,6 +295,17 @@ static struct status *find_owners(struct garbage_collector *collector, const str
     return NULL;
 }
 
+/* Every informer is complete. */
+static bool knows_all(const struct garbage_collector *collector)
+{
+    for (size_t i = 0; i < collector->collected.len; i++) {
+        if (!informer_is_synced(collector->collected.items[i]->informer)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static struct status *collect(struct garbage_collector *collector, const struct collected *collected,
                               struct str key, struct arena *arena)
 {
@@ -275,6 +314,9 @@ static struct status *collect(struct garbage_collector *collector, const struct 
 
     if (found == NULL) {
         return NULL;
+    }
+    if (found->metadata.deletion_timestamp != NULL && !knows_all(collector)) {
+        return status_new(STATUS_SERVICE_UNAVAILABLE, "its dependents are not all known yet");
     }
     /* What follows parks: the object and its dependents are copied, with what is looked at of them. */
     struct object *object = schema_copy(arena, collected->kind->type, found);
@@ -302,9 +344,12 @@ static struct status *collect(struct garbage_collector *collector, const struct 
     return status;
 }
 
+/* Those of the built-in kinds; custom ones come later. */
 static bool wait_synced(struct garbage_collector *collector)
 {
-    for (size_t i = 0; i < collector->collected.len; i++) {
+    size_t count = collector->collected.len;
+
+    for (size_t i = 0; i < count; i++) {
         if (!informer_wait_synced(collector->collected.items[i]->informer)) {
             return false;
         }
@@ -357,6 +402,7 @@ void garbage_collector_free(struct garbage_collector *collector)
         free(collector->collected.items[i]);
     }
     free(collector->collected.items);
+    arena_free(collector->arena);
     work_queue_free(collector->queue);
     event_recorder_free(collector->recorder);
     free(collector);

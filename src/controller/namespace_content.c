@@ -2,14 +2,12 @@
 
 #include "api/apiextensions_v1.h"
 #include "api/kinds.h"
+#include "controller/custom_kind.h"
 #include "schema/object.h"
 #include "schema/value.h"
 
 #define METADATA_ONLY \
     STR("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json")
-
-/* For kinds made at run time: nothing is known of their fields, and they travel as JSON. */
-static const struct type untyped = {.name = STR_INIT("Unknown")};
 
 struct resources {
     const struct kind **items;
@@ -40,17 +38,6 @@ static void add_built_in(struct arena *arena, struct resources *resources)
     }
 }
 
-static struct str served_version(const struct apiextensions_v1_custom_resource_definition *definition)
-{
-    LIST_EACH(version, &definition->spec.versions)
-    {
-        if (version->served) {
-            return version->name;
-        }
-    }
-    return (struct str){0};
-}
-
 static struct status *add_custom(struct client *client, struct arena *arena, struct resources *resources)
 {
     struct apiextensions_v1_custom_resource_definition_list *list;
@@ -58,20 +45,11 @@ static struct status *add_custom(struct client *client, struct arena *arena, str
     TRY(client_list(client, &apiextensions_v1_custom_resource_definition_kind, STR(""), NULL, arena, (void **)&list));
     LIST_EACH(definition, &list->items)
     {
-        struct str version = served_version(definition);
+        struct kind *kind = custom_kind_of(arena, definition);
 
-        if (!str_is(definition->spec.scope, "Namespaced") || version.n == 0) {
-            continue;
+        if (kind != NULL && kind->namespaced) {
+            *LIST_ADD(arena, resources) = kind;
         }
-        struct kind *kind = ARENA_NEW(arena, struct kind);
-
-        *kind = (struct kind){.group = definition->spec.group,
-                              .version = version,
-                              .kind = definition->spec.names.kind,
-                              .plural = definition->spec.names.plural,
-                              .namespaced = true,
-                              .type = &untyped};
-        *LIST_ADD(arena, resources) = kind;
     }
     return NULL;
 }

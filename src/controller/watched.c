@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { KINDS_MAX = 128 };
+enum { KINDS_MAX = 1024 };
 
 struct watched {
     struct informer *informer;
@@ -18,6 +18,7 @@ struct watched_kinds {
     struct client *client;
     struct watched items[KINDS_MAX];
     size_t len;
+    bool is_started;
 };
 
 struct watched_kinds *watched_kinds_new(struct client *client)
@@ -102,8 +103,14 @@ struct object_pointers watched_kinds_find_owned(const struct watched_kinds *kind
     return informer_find_by(watched->informer, watched->by_owner, uid, arena);
 }
 
+bool watched_kinds_are_started(const struct watched_kinds *kinds)
+{
+    return kinds->is_started;
+}
+
 void watched_kinds_start(struct watched_kinds *kinds)
 {
+    kinds->is_started = true;
     for (size_t i = 0; i < kinds->len; i++) {
         informer_start(kinds->items[i].informer);
     }

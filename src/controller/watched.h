@@ -8,7 +8,7 @@ struct watched_kinds;
 
 /* Borrows the client. */
 struct watched_kinds *watched_kinds_new(struct client *client);
-/* The kind's informer, made if there is none yet: before watched_kinds_start(). */
+/* The kind's informer, made if there is none yet. After watched_kinds_start() it is the caller's to start. */
 struct informer *watched_kinds_get(struct watched_kinds *kinds, const struct kind *kind);
 /* NULL when nobody watches the kind. */
 struct informer *watched_kinds_find(const struct watched_kinds *kinds, const struct kind *kind);
@@ -16,6 +16,7 @@ struct informer *watched_kinds_find(const struct watched_kinds *kinds, const str
 struct object_pointers watched_kinds_find_owned(const struct watched_kinds *kinds, const struct kind *kind,
                                                 struct str uid, struct arena *arena);
 void watched_kinds_start(struct watched_kinds *kinds);
+bool watched_kinds_are_started(const struct watched_kinds *kinds);
 /* Parks. */
 void watched_kinds_free(struct watched_kinds *kinds);
 
