@@ -214,7 +214,8 @@ static struct status *sync(struct pass *pass)
         begin_end(pass);
         return NULL;
     }
-    struct status *error = pod_sync(pass->kubelet, pass->pod, &pass->runtime, note_result, worker, &has_acted);
+    struct status *error = pod_sync(pass->kubelet, pass->pod, &pass->runtime, &worker->memory, note_result, worker,
+                                    &has_acted);
 
     if (has_acted && !task_is_cancelled()) {
         pass->runtime = (struct runtime_pod){0};

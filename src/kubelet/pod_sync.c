@@ -15,6 +15,7 @@ struct pass {
     struct pod_starting start;
     struct pod_plan plan;
     struct pod_ref *pod;
+    struct pod_sync_memory *memory;
     start_result *result;
     void *arg;
     size_t failures;
@@ -136,8 +137,24 @@ static struct status *do_kills(struct pass *pass)
     return NULL;
 }
 
+/* Volumes are there, init containers have run, sidecars are up: the containers' turn comes. */
+static void tell_initialised(struct pass *pass)
+{
+    const struct core_v1_pod *pod = pass->start.pod;
+
+    LIST_EACH (item, &pass->plan.starts) {
+        if (item->kind == PLAN_REGULAR && !pass->memory->is_initialised) {
+            pass->memory->is_initialised = true;
+            kubelet_trace_pod(pod, TRACE_RESOURCES_INITIALISED, TRACE_OK, pass->memory->initialising_since,
+                              "%zu volumes, %zu init containers", pass->start.volumes.len,
+                              (size_t)pod->spec.init_containers.len);
+        }
+    }
+}
+
 static void do_starts(struct pass *pass)
 {
+    tell_initialised(pass);
     LIST_EACH (item, &pass->plan.starts) {
         const struct core_v1_container *container =
             pod_container_at(pass->start.arena, pass->start.pod, item->kind, item->index);
@@ -185,26 +202,32 @@ static struct status *prepare(struct pass *pass)
 {
     struct pod_starting *start = &pass->start;
     struct kubelet *kubelet = start->kubelet;
-    int64_t from;
 
     TRY(network_is_ready(kubelet, start->pod));
     TRY(pod_cgroup_make(kubelet, start->pod));
     TRY(make_directories(kubelet, start->pod, start->arena));
-    from = env_wall();
-    TRY(volumes_set_up(kubelet, start->pod, start->arena, &start->volumes));
-    kubelet_trace_pod(start->pod, TRACE_RESOURCES_INITIALISED, TRACE_OK, from, "%zu volumes, %zu init containers",
-              start->volumes.len, (size_t)start->pod->spec.init_containers.len);
+    if (pass->memory->initialising_since == 0) {
+        pass->memory->initialising_since = env_wall();
+    }
+    struct status *error = volumes_set_up(kubelet, start->pod, start->arena, &start->volumes);
+
+    if (error != NULL && !status_is(error, STATUS_CANCELLED)) {
+        kubelet_trace_pod(start->pod, TRACE_RESOURCES_INITIALISED, TRACE_FAILED, pass->memory->initialising_since,
+                          "%.*s", STR_ARG(error->message));
+    }
+    TRY(error);
     image_pull_secrets(kubelet, start->pod, start->arena, &start->credentials);
     probe_manager_add(kubelet->probes, pass->pod);
     return pod_hostname(start->arena, start->pod, kubelet->options.cluster_domain, &start->hostname, &start->domain);
 }
 
 struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const struct runtime_pod *runtime,
-                        start_result *result, void *arg, bool *ret_has_acted)
+                        struct pod_sync_memory *memory, start_result *result, void *arg, bool *ret_has_acted)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct pass pass = {.start = {.kubelet = kubelet, .pod = pod->pod, .arena = arena, .runtime = runtime},
                         .pod = pod,
+                        .memory = memory,
                         .result = result,
                         .arg = arg};
     struct plan_pod plan = plan_pod_of(arena, pod->pod);

@@ -3,6 +3,7 @@
 #define KUBELET_POD_WORKER_H
 
 #include "base/map.h"
+#include "kubelet/pod_sync.h"
 #include "kubelet/pod_workers.h"
 
 enum pod_worker_state {
@@ -26,6 +27,7 @@ struct pod_worker {
     int64_t grace_seconds; /* to stop it within; below 0: the pod's own */
     struct str failed_reason, failed_message;         /* phase Failed with these; empty: not so */
     struct str disruption_reason, disruption_message; /* condition DisruptionTarget; empty: none */
+    struct pod_sync_memory memory;
     struct map problems; /* by container: struct pod_worker_problem, on the heap */
     int failures;        /* passes in a row that ended in an error */
     int64_t next_look;   /* env_mono: when to look again without being asked */
