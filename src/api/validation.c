@@ -15,8 +15,10 @@
 #include "api/networking_v1.h"
 #include "api/policy_v1.h"
 #include "api/rbac_v1.h"
+#include "api/resource_v1.h"
 #include "api/scheduling_v1.h"
 #include "api/storage_v1.h"
+#include "api/storagemigration_v1.h"
 #include "api/validation/kinds.h"
 #include "api/validation/meta.h"
 #include "schema/object.h"
@@ -47,8 +49,8 @@ static const struct validation validations[] = {
      .update = validate_persistent_volume_claim_update},
     {&core_v1_persistent_volume_kind, .create = validate_persistent_volume,
      .update = validate_persistent_volume_update},
-    {&core_v1_namespace_kind, .name = name_is_dns1123_label, .create = validate_namespace, .status = validate_namespace_status,
-     .update = validate_namespace_update},
+    {&core_v1_namespace_kind, .name = name_is_dns1123_label, .create = validate_namespace,
+     .status = validate_namespace_status, .update = validate_namespace_update},
     {&core_v1_node_kind, .create = validate_node, .update = validate_node_update, .status = validate_node_update},
     {&core_v1_config_map_kind, .create = validate_config_map, .update = validate_config_map_update},
     {&core_v1_secret_kind, .create = validate_secret, .update = validate_secret_update},
@@ -102,6 +104,13 @@ static const struct validation validations[] = {
     {&certificates_v1_cluster_trust_bundle_kind, .name = any_name, .create = validate_trust_bundle,
      .update = validate_trust_bundle_update},
     {&certificates_v1_certificate_signing_request_kind, .status = validate_signing_request_status},
+    {&resource_v1_resource_claim_kind, .create = validate_resource_claim, .update = validate_resource_claim_update},
+    {&resource_v1_resource_claim_template_kind, .create = validate_resource_claim_template},
+    {&resource_v1_device_class_kind, .create = validate_device_class, .update = validate_device_class_update},
+    {&resource_v1_device_taint_rule_kind, .create = validate_device_taint_rule,
+     .update = validate_device_taint_rule_update},
+    {&storagemigration_v1_storage_version_migration_kind, .create = validate_version_migration,
+     .update = validate_version_migration_update},
     {&flowcontrol_v1_flow_schema_kind, .create = validate_flow_schema, .update = validate_flow_schema_update},
     {&flowcontrol_v1_priority_level_configuration_kind, .create = validate_priority_level,
      .update = validate_priority_level_update},

@@ -20,8 +20,8 @@ validate_change validate_persistent_volume_claim_update, validate_persistent_vol
 validate_object validate_config_map, validate_secret, validate_namespace, validate_node, validate_service,
     validate_endpoints, validate_endpoint_slice, validate_event, validate_new_event;
 validate_change validate_config_map_update, validate_secret_update, validate_namespace_update,
-    validate_namespace_finalize, validate_namespace_status, validate_node_update, validate_service_update, validate_endpoints_update,
-    validate_endpoint_slice_update, validate_event_update, validate_new_event_update;
+    validate_namespace_finalize, validate_namespace_status, validate_node_update, validate_service_update,
+    validate_endpoints_update, validate_endpoint_slice_update, validate_event_update, validate_new_event_update;
 validate_object validate_limit_range, validate_resource_quota, validate_priority_class, validate_lease,
     validate_disruption_budget;
 validate_change validate_limit_range_update, validate_resource_quota_update, validate_priority_class_update,
@@ -46,5 +46,9 @@ validate_object validate_validating_webhooks, validate_mutating_webhooks, valida
 validate_change validate_validating_webhooks_update, validate_mutating_webhooks_update, validate_flow_schema_update,
     validate_priority_level_update, validate_api_service_update, validate_trust_bundle_update,
     validate_signing_request_status, validate_signing_request_approval;
+validate_object validate_resource_claim, validate_resource_claim_template, validate_device_class,
+    validate_device_taint_rule, validate_version_migration;
+validate_change validate_resource_claim_update, validate_device_class_update, validate_device_taint_rule_update,
+    validate_version_migration_update;
 
 #endif

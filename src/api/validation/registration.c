@@ -1,6 +1,7 @@
 /* APIServices, certificate requests and trust bundles. */
 #include "api/apiregistration_v1.h"
 #include "api/certificates_v1.h"
+#include "api/storagemigration_v1.h"
 #include "api/validation/check.h"
 #include "api/validation/kinds.h"
 #include "api/validation/webhook.h"
@@ -169,4 +170,23 @@ void validate_trust_bundle_update(struct status *to, const void *object, const v
     check_immutable_str(to, AT(AT(NULL, "spec"), "signerName"),
                         ((const struct certificates_v1_cluster_trust_bundle *)object)->spec.signer_name,
                         ((const struct certificates_v1_cluster_trust_bundle *)old)->spec.signer_name);
+}
+
+void validate_version_migration(struct status *to, const void *object)
+{
+    const struct storagemigration_v1_storage_version_migration *migration = object;
+
+    if (migration->spec.resource.resource.n == 0) {
+        check_required(to, AT(AT(AT(NULL, "spec"), "resource"), "resource"), "resource is required to be set");
+    }
+}
+
+void validate_version_migration_update(struct status *to, const void *object, const void *old)
+{
+    const struct path *at = AT(AT(NULL, "spec"), "resource");
+
+    validate_version_migration(to, object);
+    check_immutable_struct(to, at, &meta_v1_group_resource_type,
+                           &((const struct storagemigration_v1_storage_version_migration *)object)->spec.resource,
+                           &((const struct storagemigration_v1_storage_version_migration *)old)->spec.resource);
 }
