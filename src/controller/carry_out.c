@@ -177,8 +177,9 @@ static bool is_forgiven(const struct plan_action *action, const struct status *f
 static void note_unsure(struct doing *doing)
 {
     bool is_write = doing->action->verb != PLAN_EVENT && doing->action->verb != PLAN_TRACE;
+    bool is_lost = status_is(doing->failure, STATUS_SERVICE_UNAVAILABLE) || status_is(doing->failure, STATUS_TIMEOUT);
 
-    if (is_write && (status_is(doing->failure, STATUS_SERVICE_UNAVAILABLE) || status_is(doing->failure, STATUS_TIMEOUT))) {
+    if (is_write && is_lost) {
         *LIST_ADD(doing->aftermath->arena, &doing->aftermath->unsure) = doing->action->kind;
     }
 }
