@@ -22,6 +22,9 @@ extern const struct controller statefulset_controller;
 extern const struct controller job_controller;
 extern const struct controller ttl_after_finished_controller;
 extern const struct controller cluster_role_aggregation_controller;
+extern const struct controller pvc_protection_controller;
+extern const struct controller pv_protection_controller;
+extern const struct controller vac_protection_controller;
 
 /* All of them, in the order they are started. */
 extern const struct controller *const controllers_all[];
