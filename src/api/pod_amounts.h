@@ -1,5 +1,5 @@
-/* What a whole pod asks for and may use, by stock's rules: containers add up, init containers run one after the other, but
- * sidecars among them stay; what the pod itself says counts instead, and its overhead comes on top. Pure. */
+/* What a whole pod asks for and may use, by stock's rules: containers add up, init containers run one after the
+ * other, but sidecars among them stay; what the pod itself says counts instead, and its overhead comes on top. Pure. */
 #ifndef API_POD_AMOUNTS_H
 #define API_POD_AMOUNTS_H
 

@@ -10,7 +10,8 @@ struct quantity_map quota_usage(struct arena *arena, const struct kind *kind, co
 bool quota_name_concerns(const struct kind *kind, struct str name);
 /* The quota's scopes let it count the object. */
 bool quota_scopes_match(const struct core_v1_resource_quota_spec *quota, const struct kind *kind, const void *object);
-/* What the object must say because one of the names (a list of bounds) needs it, in stock's words; empty when it does. */
+/* What the object must say because one of the names (a list of bounds) needs it, in stock's words; empty when it
+ * does. */
 struct str quota_constraints(struct arena *arena, const struct str_list *names, const struct kind *kind,
                              const void *object);
 

@@ -47,8 +47,9 @@ static void warn_of_service(const struct warnings *warnings, const struct core_v
     bool is_headless = str_is(spec->cluster_ip, "None");
 
     if (spec->external_ips.len != 0) {
-        warn(warnings, is_headless ? "spec.externalIPs is ignored when spec.clusterIP is \"None\""
-                                   : "spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+        warn(warnings, is_headless
+                           ? "spec.externalIPs is ignored when spec.clusterIP is \"None\""
+                           : "spec.externalIPs is deprecated and may no longer be implemented in some clusters");
     }
     if (is_headless && spec->load_balancer_ip.n != 0) {
         warn(warnings, "spec.loadBalancerIP is ignored when spec.clusterIP is \"None\"");
@@ -180,7 +181,8 @@ static bool is_spec_the_same(const struct kind *kind, const void *object, const 
 {
     const struct field *spec = type_field(kind->type, STR("spec"));
 
-    return spec != NULL && schema_field_equal(spec, (const char *)object + spec->offset, (const char *)old + spec->offset);
+    return spec != NULL &&
+           schema_field_equal(spec, (const char *)object + spec->offset, (const char *)old + spec->offset);
 }
 
 void api_warnings(struct arena *arena, const struct kind *kind, const void *object, const void *old,

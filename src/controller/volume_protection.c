@@ -1,5 +1,5 @@
-/* Claims that pods use, volumes that are bound, and attribute classes that either names are not gone before that ends: a
- * finalizer holds them, which is put on each and taken off when it may go. */
+/* Claims that pods use, volumes that are bound, and attribute classes that either names are not gone before that
+ * ends: a finalizer holds them, which is put on each and taken off when it may go. */
 #include "controller/controllers.h"
 
 #include "api/storage_v1.h"

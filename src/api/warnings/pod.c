@@ -9,7 +9,8 @@ static const struct {
 } old_labels[] = {
     {"beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead"},
     {"beta.kubernetes.io/os", "deprecated since v1.14; use \"kubernetes.io/os\" instead"},
-    {"failure-domain.beta.kubernetes.io/region", "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead"},
+    {"failure-domain.beta.kubernetes.io/region",
+     "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead"},
     {"failure-domain.beta.kubernetes.io/zone", "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead"},
     {"beta.kubernetes.io/instance-type", "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"},
 };
@@ -39,8 +40,9 @@ static void warn_of_placement(const struct warnings *warnings, const char *path,
                  STR_ARG(spread->topology_key), why_old(spread->topology_key));
         }
         if (spread->label_selector == NULL) {
-            warn(warnings, "%sspec.topologySpreadConstraints[%zu].labelSelector: a null labelSelector results in matching "
-                           "no pod",
+            warn(warnings,
+                 "%sspec.topologySpreadConstraints[%zu].labelSelector: a null labelSelector results in matching "
+                 "no pod",
                  path, i);
         }
     }
@@ -185,8 +187,9 @@ static void warn_of_container(const struct warnings *warnings, const char *path,
 
         for (size_t k = 0; k < i; k++) {
             if (str_eq(container->env.items[k].name, env->name) && !refers_to(warnings->arena, env->value, env->name)) {
-                warn(warnings, "%s.env[%zu]: hides previous definition of \"%.*s\", which may be dropped when using apply",
-                     path, i, STR_ARG(env->name));
+                warn(warnings,
+                     "%s.env[%zu]: hides previous definition of \"%.*s\", which may be dropped when using apply", path,
+                     i, STR_ARG(env->name));
                 break;
             }
         }

@@ -36,8 +36,8 @@ const struct admission_plugin *const admission_plugins[] = {
     NULL,
 };
 
-/* Stock's names of plugins that are not in the table above. They may be disabled, which changes nothing; whoever enables
- * one is told that it is not there. */
+/* Stock's names of plugins that are not in the table above. They may be disabled, which changes nothing; whoever
+ * enables one is told that it is not there. */
 static const char *const absent_plugins[] = {
     "AlwaysAdmit", "AlwaysDeny", "ClusterTrustBundleAttest", "EventRateLimit", "ExtendedResourceToleration",
     "ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "MutatingAdmissionPolicy", "NamespaceAutoProvision",
@@ -64,9 +64,12 @@ static bool is_enabled(const struct apiserver_options *options, const struct adm
 static void trace_plugin(struct admission_request *admission, const char *name, int64_t start,
                          const struct status *status)
 {
-    request_trace(admission->request, &(struct trace_span){.step = TRACE_ADMISSION, .start = start, .child = str_of(name),
-                                                           .outcome = status == NULL ? TRACE_OK : TRACE_FAILED,
-                                                           .detail = status == NULL ? STR("admitted") : status->message});
+    request_trace(admission->request,
+                  &(struct trace_span){.step = TRACE_ADMISSION,
+                                       .start = start,
+                                       .child = str_of(name),
+                                       .outcome = status == NULL ? TRACE_OK : TRACE_FAILED,
+                                       .detail = status == NULL ? STR("admitted") : status->message});
 }
 
 /* The object has been found valid. */

@@ -1,5 +1,5 @@
-/* Admission: what may come in, beyond what authorization and validation say. Plugins are asked in stock's order; mutating
- * ones first, before the object is validated, then validating ones with the object as it will be stored. */
+/* Admission: what may come in, beyond what authorization and validation say. Plugins are asked in stock's order;
+ * mutating ones first, before the object is validated, then validating ones with the object as it will be stored. */
 #ifndef APISERVER_ADMISSION_ADMISSION_H
 #define APISERVER_ADMISSION_ADMISSION_H
 
@@ -30,7 +30,8 @@ struct admission_plugin {
     const char *name;
     unsigned operations; /* of enum admission_operation; it isn't asked about others */
     bool is_optional;    /* asked only when --enable-admission-plugins names it; others unless disabled */
-    /* NULL: not of that phase. An error ends the request; FORBIDDEN in stock's words comes from admission_forbidden(). */
+    /* NULL: not of that phase. An error ends the request; FORBIDDEN in stock's words comes from
+     * admission_forbidden(). */
     struct status *(*mutate)(struct admission_request *admission);
     struct status *(*validate)(struct admission_request *admission);
 };

@@ -52,7 +52,8 @@ static struct status *check_approval(struct admission_request *admission)
 {
     const struct certificates_v1_certificate_signing_request *old = admission->old_object;
 
-    return is_about(admission, "approval") ? check_signer(admission, "approve", "approve", old->spec.signer_name) : NULL;
+    return is_about(admission, "approval") ? check_signer(admission, "approve", "approve", old->spec.signer_name)
+                                           : NULL;
 }
 
 /* Anyone who may write the status may write all of it but what signing makes. */

@@ -105,10 +105,11 @@ static struct status *check_references(const struct restriction *restriction, co
 static struct status *check_mirror(const struct restriction *restriction, const struct core_v1_pod *pod)
 {
     if (!str_map_has(&pod->metadata.annotations, STR("kubernetes.io/config.mirror"))) {
-        return DENY(restriction,
-                    "pod does not have \"kubernetes.io/config.mirror\" annotation, node \"%.*s\" can only create mirror "
-                    "pods",
-                    STR_ARG(restriction->node));
+        return DENY(
+            restriction,
+            "pod does not have \"kubernetes.io/config.mirror\" annotation, node \"%.*s\" can only create mirror "
+            "pods",
+            STR_ARG(restriction->node));
     }
     if (!str_eq(pod->spec.node_name, restriction->node)) {
         return DENY(restriction, "node \"%.*s\" can only create pods with spec.nodeName set to itself",

@@ -48,9 +48,10 @@ static struct status *validate(struct admission_request *admission)
         return admission_forbidden(admission, "Only bound persistent volume claims can be expanded");
     }
     TRY(may_grow(admission, old, &allowed));
-    return allowed ? NULL
-                   : admission_forbidden(admission, "only dynamically provisioned pvc can be resized and the storageclass "
-                                                    "that provisions the pvc must support resize");
+    return allowed
+               ? NULL
+               : admission_forbidden(admission, "only dynamically provisioned pvc can be resized and the storageclass "
+                                                "that provisions the pvc must support resize");
 }
 
 const struct admission_plugin persistent_volume_claim_resize_plugin = {

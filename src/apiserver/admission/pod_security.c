@@ -1,5 +1,5 @@
-/* Holds the pods of a namespace to the level that its labels name: refuses those beyond "enforce", and warns of those beyond
- * "warn". */
+/* Holds the pods of a namespace to the level that its labels name: refuses those beyond "enforce", and warns of
+ * those beyond "warn". */
 #include "api/apps_v1.h"
 #include "api/batch_v1.h"
 #include "apiserver/admission/objects.h"
@@ -58,7 +58,8 @@ static bool parse_version(struct str text, int *ret)
 static bool read_policy(struct arena *arena, const struct str_map *labels, const char *mode, struct policy *ret,
                         struct status *errors)
 {
-    struct str level_key = arena_printf(arena, LABEL "%s", mode), version_key = arena_printf(arena, LABEL "%s-version", mode);
+    struct str level_key = arena_printf(arena, LABEL "%s", mode),
+               version_key = arena_printf(arena, LABEL "%s-version", mode);
     struct str level = str_map_get(labels, level_key), version = str_map_get(labels, version_key);
 
     *ret = (struct policy){POD_SECURITY_PRIVILEGED, INT_MAX};
@@ -246,7 +247,8 @@ static struct status *warn_of_pods(struct admission_request *admission, struct p
         }
     }
     if (groups.len != 0) {
-        request_warn(admission->request, "existing pods in namespace \"%.*s\" violate the new PodSecurity enforce level \"%.*s\"",
+        request_warn(admission->request,
+                     "existing pods in namespace \"%.*s\" violate the new PodSecurity enforce level \"%.*s\"",
                      STR_ARG(admission->name), STR_ARG(policy_text(arena, policy)));
     }
     LIST_EACH(group, &groups) {

@@ -68,8 +68,9 @@ static void app_armor(const struct pod_security_pod *pod)
 
 static void capabilities(const struct pod_security_pod *pod)
 {
-    static const char *const fine[] = {"AUDIT_WRITE", "CHOWN",   "DAC_OVERRIDE",     "FOWNER",  "FSETID", "KILL",  "MKNOD",
-                                       "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"};
+    static const char *const fine[] = {"AUDIT_WRITE", "CHOWN",  "DAC_OVERRIDE",     "FOWNER",  "FSETID",
+                                       "KILL",        "MKNOD",  "NET_BIND_SERVICE", "SETFCAP", "SETGID",
+                                       "SETPCAP",     "SETUID", "SYS_CHROOT"};
     struct str_list containers = {0}, bad = {0};
 
     LIST_EACH(container, &pod->containers) {
@@ -198,7 +199,8 @@ struct se_linux {
     bool has_user, has_role;
 };
 
-static bool look_at_se_linux(struct arena *arena, const struct core_v1_se_linux_options *options, struct se_linux *found)
+static bool look_at_se_linux(struct arena *arena, const struct core_v1_se_linux_options *options,
+                             struct se_linux *found)
 {
     static const char *const fine[] = {"", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"};
 

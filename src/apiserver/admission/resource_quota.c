@@ -1,5 +1,5 @@
-/* Keeps a namespace within its ResourceQuotas: what an object costs is booked in the quota's status before the object is
- * stored. The quota controller sets the bounds there, and gives back what objects no longer cost. */
+/* Keeps a namespace within its ResourceQuotas: what an object costs is booked in the quota's status before the
+ * object is stored. The quota controller sets the bounds there, and gives back what objects no longer cost. */
 #include "apiserver/admission/objects.h"
 #include "apiserver/admission/plugins.h"
 #include "api/quota_usage.h"
@@ -75,7 +75,8 @@ static struct status *check_constraints(struct admission_request *admission, con
     struct str wrong = quota_constraints(arena, &bounds, admission->resource->kind, admission->object);
 
     if (wrong.n != 0) {
-        return admission_forbidden(admission, "failed quota: %.*s: %.*s", STR_ARG(quota->metadata.name), STR_ARG(wrong));
+        return admission_forbidden(admission, "failed quota: %.*s: %.*s", STR_ARG(quota->metadata.name),
+                                   STR_ARG(wrong));
     }
     LIST_EACH(name, &bounds) {
         if (quantity_map_get(&quota->status.used, *name) == NULL) {
@@ -108,8 +109,9 @@ static struct quantity_map delta_of(struct admission_request *admission)
     }
     LIST_EACH(entry, &old) {
         if (quantity_map_get(&usage, entry->key) == NULL && !quantity_is_zero(entry->value)) {
-            quantity_map_set(arena, &delta, entry->key,
-                             quantity_sub(arena, quantity_of(arena, 0, quantity_format_of(entry->value)), entry->value));
+            quantity_map_set(
+                arena, &delta, entry->key,
+                quantity_sub(arena, quantity_of(arena, 0, quantity_format_of(entry->value)), entry->value));
         }
     }
     return delta;

@@ -123,8 +123,8 @@ static struct status *validate(struct admission_request *admission)
     }
     TRY(find_class(admission, spec, &class));
     if (spec->overhead.len != 0 && (class == NULL || class->overhead == NULL)) {
-        return admission_forbidden(admission,
-                                   "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+        return admission_forbidden(
+            admission, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
     }
     return NULL;
 }

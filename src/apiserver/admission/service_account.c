@@ -147,7 +147,8 @@ static struct status *check_mirror(const struct admission_request *admission, co
 
         for (size_t i = 0; projected != NULL && i < projected->sources.len; i++) {
             if (projected->sources.items[i].service_account_token != NULL) {
-                return admission_forbidden(admission, "a mirror pod may not use ServiceAccountToken volume projections");
+                return admission_forbidden(admission,
+                                           "a mirror pod may not use ServiceAccountToken volume projections");
             }
         }
     }

@@ -30,7 +30,8 @@ struct status *initial_namespaces(struct arena *arena, struct initial_objects *r
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         TRY(add_json(arena, ret,
-                     arena_printf(arena, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}",
+                     arena_printf(arena,
+                                  "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}",
                                   names[i])));
     }
     return NULL;

@@ -1,5 +1,5 @@
-/* What a cluster holds before anyone uses it: namespaces, roles and bindings, priorities, the Service by which pods reach
- * the API server. Pure. */
+/* What a cluster holds before anyone uses it: namespaces, roles and bindings, priorities, the Service by which pods
+ * reach the API server. Pure. */
 #ifndef APISERVER_BOOTSTRAP_INITIAL_OBJECTS_H
 #define APISERVER_BOOTSTRAP_INITIAL_OBJECTS_H
 

@@ -98,15 +98,15 @@ static struct str group_version(struct arena *arena, struct str group, struct st
     return group.n == 0 ? version : arena_printf(arena, "%.*s/%.*s", STR_ARG(group), STR_ARG(version));
 }
 
-/* Tells a client when the stored form of a resource has changed: eight bytes of a digest over what it is. Definitions of
- * custom resources still go by the version they were first stored in. */
+/* Tells a client when the stored form of a resource has changed: eight bytes of a digest over what it is.
+ * Definitions of custom resources still go by the version they were first stored in. */
 static struct str storage_version_hash(struct arena *arena, const struct kind *stored)
 {
     unsigned char digest[SHA256_BYTES];
     struct str version = stored == &apiextensions_v1_custom_resource_definition_kind ? STR("v1beta1") : stored->version;
 
-    crypto_sha256(arena_printf(arena, "%.*s/%.*s/%.*s", STR_ARG(stored->group), STR_ARG(version), STR_ARG(stored->kind)),
-                  digest);
+    crypto_sha256(
+        arena_printf(arena, "%.*s/%.*s/%.*s", STR_ARG(stored->group), STR_ARG(version), STR_ARG(stored->kind)), digest);
     return base64_encode(arena, (struct str){(const char *)digest, 8});
 }
 

@@ -40,7 +40,8 @@ void openapi_document_v2(const struct resources *resources, struct buf *out)
     }
     buf_add_str(out, STR("},\"definitions\":{"));
     openapi_schemas(&writer);
-    buf_add_str(out, STR("},\"security\":[{\"BearerToken\":[]}],\"securityDefinitions\":{\"BearerToken\":{\"description\":"
-                         "\"Bearer Token authentication\",\"in\":\"header\",\"name\":\"authorization\","
-                         "\"type\":\"apiKey\"}}}"));
+    buf_add_str(out,
+                STR("},\"security\":[{\"BearerToken\":[]}],\"securityDefinitions\":{\"BearerToken\":{\"description\":"
+                    "\"Bearer Token authentication\",\"in\":\"header\",\"name\":\"authorization\","
+                    "\"type\":\"apiKey\"}}}"));
 }

@@ -1,4 +1,5 @@
-/* OpenAPI version 2 as gnostic's protobuf messages, which older clients ask for: the JSON document, member by member. */
+/* OpenAPI version 2 as gnostic's protobuf messages, which older clients ask for: the JSON document, member by
+ * member. */
 #include "apiserver/openapi/document.h"
 
 #include "base/mem.h"
@@ -180,7 +181,8 @@ static void write_parameter(const struct value *parameter, struct buf *out)
 
 static void write_response(const struct value *response, struct buf *out)
 {
-    static const struct member members[] = {{"description", 1, NULL, false}, {"schema", 2, write_wrapped_schema, false}};
+    static const struct member members[] = {{"description", 1, NULL, false},
+                                            {"schema", 2, write_wrapped_schema, false}};
 
     add_members(out, response, members, COUNT_OF(members));
 }
@@ -197,10 +199,13 @@ static void write_responses(const struct value *responses, struct buf *out)
 
 static void write_operation(const struct value *operation, struct buf *out)
 {
-    static const struct member members[] = {
-        {"tags", 1, NULL, false},     {"operationId", 5, NULL, false},        {"produces", 6, NULL, false},
-        {"consumes", 7, NULL, false}, {"parameters", 8, write_parameter, true}, {"responses", 9, write_responses, false},
-        {"schemes", 10, NULL, false}};
+    static const struct member members[] = {{"tags", 1, NULL, false},
+                                            {"operationId", 5, NULL, false},
+                                            {"produces", 6, NULL, false},
+                                            {"consumes", 7, NULL, false},
+                                            {"parameters", 8, write_parameter, true},
+                                            {"responses", 9, write_responses, false},
+                                            {"schemes", 10, NULL, false}};
 
     add_members(out, operation, members, COUNT_OF(members));
     add_extensions(out, 13, operation);
@@ -209,8 +214,9 @@ static void write_operation(const struct value *operation, struct buf *out)
 static void write_path(const struct value *path, struct buf *out)
 {
     static const struct member members[] = {
-        {"get", 2, write_operation, false},     {"put", 3, write_operation, false},  {"post", 4, write_operation, false},
-        {"delete", 5, write_operation, false},  {"options", 6, write_operation, false}, {"head", 7, write_operation, false},
+        {"get", 2, write_operation, false},     {"put", 3, write_operation, false},
+        {"post", 4, write_operation, false},    {"delete", 5, write_operation, false},
+        {"options", 6, write_operation, false}, {"head", 7, write_operation, false},
         {"patch", 8, write_operation, false},   {"parameters", 9, write_parameter, true}};
 
     add_members(out, path, members, COUNT_OF(members));

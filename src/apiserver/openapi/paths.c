@@ -279,7 +279,8 @@ static void write_connect(struct place *place, const struct subresource *sub, co
     } methods[] = {{"get", "Get"},       {"post", "Post"}, {"put", "Put"},        {"delete", "Delete"},
                    {"patch", "Patch"},   {"head", "Head"}, {"options", "Options"}};
     struct arena *arena = place->writer->arena;
-    struct str suffix = arena_printf(arena, "%.*s%s", STR_ARG(capitalized(arena, sub->name)), is_deep ? "WithPath" : "");
+    struct str suffix =
+        arena_printf(arena, "%.*s%s", STR_ARG(capitalized(arena, sub->name)), is_deep ? "WithPath" : "");
     struct str path = arena_printf(arena, "%.*s/%.*s%s", STR_ARG(object_path(place)), STR_ARG(sub->name),
                                    is_deep ? "/{path}" : "");
     struct str names = arena_printf(arena, "%s%s", path_parameters(place, true), is_deep ? " path:s" : "");
@@ -369,7 +370,8 @@ static void write_subresource(struct place *place, const struct subresource *sub
 static void write_watch(struct place *place, struct str path, const char *names, const char *action, bool namespaced,
                         const char *suffix)
 {
-    struct openapi_operation operation = operation_of(place, "get", operation_id(place, "watch", "", namespaced, suffix));
+    struct openapi_operation operation =
+        operation_of(place, "get", operation_id(place, "watch", "", namespaced, suffix));
 
     begin_path(place, path, names, LIST_PATH_PARAMETERS);
     operation.action = action;

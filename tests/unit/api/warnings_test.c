@@ -31,25 +31,31 @@ TEST("api/warnings/what is told, by object")
         const char *kind, *object, *told;
     } rows[] = {
         {"Pod", POD("{\"containers\":[{\"name\":\"c\"}]}"), ""},
-        {"Pod", POD("{\"containers\":[{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"},{\"name\":\"A\",\"value\":\"x\"}]}]}"),
+        {"Pod",
+         POD("{\"containers\":[{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"},{\"name\":\"A\",\"value\":\"x\"}]}]}"),
          "spec.containers[0].env[2]: hides previous definition of \"A\", which may be dropped when using apply"},
         {"Pod", POD("{\"containers\":[{\"env\":[{\"name\":\"A\"},{\"name\":\"A\",\"value\":\"$(A)x\"}]}]}"), ""},
         {"Pod", POD("{\"containers\":[{\"resources\":{\"requests\":{\"memory\":\"100m\",\"cpu\":\"100m\"}}}]}"),
-         "spec.containers[0].resources.requests[memory]: fractional byte value \"100m\" is invalid, must be an integer"},
+         "spec.containers[0].resources.requests[memory]: fractional byte value \"100m\" is invalid, must be an "
+         "integer"},
         {"Pod", POD("{\"containers\":[],\"nodeSelector\":{\"beta.kubernetes.io/os\":\"linux\"}}"),
          "spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use \"kubernetes.io/os\" instead"},
-        {"Pod", POD("{\"containers\":[],\"volumes\":[{\"name\":\"v\",\"projected\":{\"sources\":[{}]}},{\"name\":\"g\","
-                    "\"gitRepo\":{}}]}"),
+        {"Pod",
+         POD("{\"containers\":[],\"volumes\":[{\"name\":\"v\",\"projected\":{\"sources\":[{}]}},{\"name\":\"g\","
+             "\"gitRepo\":{}}]}"),
          "volume \"v\" (Projected) has no sources provided\n"
          "spec.volumes[1].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"},
         {"Pod", "{\"metadata\":{\"name\":\"a.b\"},\"spec\":{\"containers\":[]}}",
          "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is "
          "recommended: [must not contain dots]"},
-        {"Pod", POD("{\"containers\":[{\"ports\":[{\"containerPort\":80},{\"containerPort\":80},{\"containerPort\":1,"
-                    "\"hostIP\":\"::\",\"protocol\":\"TCP\"}]}]}"),
+        {"Pod",
+         POD("{\"containers\":[{\"ports\":[{\"containerPort\":80},{\"containerPort\":80},{\"containerPort\":1,"
+             "\"hostIP\":\"::\",\"protocol\":\"TCP\"}]}]}"),
          "spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]\n"
-         "spec.containers[0].ports[2]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:1 Protocol:TCP HostIP:::}"},
-        {"Service", "{\"spec\":{\"externalIPs\":[\"192.0.2.1\"],\"clusterIP\":\"None\",\"sessionAffinity\":\"ClientIP\"}}",
+         "spec.containers[0].ports[2]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:1 Protocol:TCP "
+         "HostIP:::}"},
+        {"Service",
+         "{\"spec\":{\"externalIPs\":[\"192.0.2.1\"],\"clusterIP\":\"None\",\"sessionAffinity\":\"ClientIP\"}}",
          "spec.externalIPs is ignored when spec.clusterIP is \"None\"\n"
          "spec.SessionAffinity is ignored for headless services"},
         {"Secret", "{\"type\":\"kubernetes.io/tls\",\"data\":{\"tls.crt\":\"eA==\",\"tls.key\":\"eA==\"}}",
@@ -66,7 +72,8 @@ TEST("api/warnings/what is told, by object")
 TEST("api/warnings/templates have paths of their own, and updates tell when the spec changes")
 {
     static const char one[] = "{\"spec\":{\"template\":{\"spec\":{\"imagePullSecrets\":[{\"name\":\"\"}]}}}}";
-    static const char two[] = "{\"spec\":{\"replicas\":2,\"template\":{\"spec\":{\"imagePullSecrets\":[{\"name\":\"\"}]}}}}";
+    static const char two[] =
+        "{\"spec\":{\"replicas\":2,\"template\":{\"spec\":{\"imagePullSecrets\":[{\"name\":\"\"}]}}}}";
     const struct kind *kind = kind_find(STR("apps"), STR("v1"), STR("Deployment"));
     OWNED(arena_freep) struct arena *arena = arena_new();
 

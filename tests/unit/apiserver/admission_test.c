@@ -36,7 +36,8 @@ TEST("apiserver/admission/tolerations are added where none counts")
     OWNED(arena_freep) struct arena *arena = arena_new();
 
     check_tolerations("{\"containers\":null}", arena_printf(arena, "[%s,%s]", not_ready, unreachable).p);
-    check_tolerations("{\"containers\":null,\"tolerations\":[{\"operator\":\"Exists\"}]}", "[{\"operator\":\"Exists\"}]");
+    check_tolerations("{\"containers\":null,\"tolerations\":[{\"operator\":\"Exists\"}]}",
+                      "[{\"operator\":\"Exists\"}]");
     check_tolerations("{\"containers\":null,\"tolerations\":[{\"key\":\"a\"},{\"key\":\"b\"},"
                       "{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoExecute\"}]}",
                       arena_printf(arena,
@@ -52,8 +53,9 @@ static void mount_where_nothing_is(void *arg)
     (void)arg;
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct core_v1_pod *pod = pod_of(
-        arena, "{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"volumeMounts\":["
-               "{\"name\":\"e\",\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"}]}]}");
+        arena,
+        "{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"volumeMounts\":["
+        "{\"name\":\"e\",\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"}]}]}");
     struct core_v1_pod_spec *spec = &pod->spec;
 
     service_account_mount_token(arena, spec);
@@ -98,10 +100,11 @@ TEST("apiserver/admission/secrets are found wherever a pod names them")
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct core_v1_pod *pod = pod_of(
-        arena, "{\"volumes\":[{\"name\":\"v\",\"secret\":{\"secretName\":\"a\"}},{\"name\":\"w\",\"projected\":{\"sources\":["
-               "{\"secret\":{\"name\":\"b\"}}]}}],\"initContainers\":[{\"name\":\"i\",\"envFrom\":[{\"secretRef\":{\"name\":"
-               "\"c\"}}]}],\"containers\":[{\"name\":\"m\",\"env\":[{\"name\":\"E\",\"valueFrom\":{\"secretKeyRef\":{\"name\":"
-               "\"d\",\"key\":\"k\"}}}]}],\"imagePullSecrets\":[{\"name\":\"e\"}]}");
+        arena,
+        "{\"volumes\":[{\"name\":\"v\",\"secret\":{\"secretName\":\"a\"}},{\"name\":\"w\",\"projected\":{\"sources\":["
+        "{\"secret\":{\"name\":\"b\"}}]}}],\"initContainers\":[{\"name\":\"i\",\"envFrom\":[{\"secretRef\":{\"name\":"
+        "\"c\"}}]}],\"containers\":[{\"name\":\"m\",\"env\":[{\"name\":\"E\",\"valueFrom\":{\"secretKeyRef\":{\"name\":"
+        "\"d\",\"key\":\"k\"}}}]}],\"imagePullSecrets\":[{\"name\":\"e\"}]}");
     static const char *const wanted[] = {"volume with secret.secretName=\"a\"", "volume with secret.secretName=\"b\"",
                                          "init container i with envFrom referencing secret.secretName=\"c\"",
                                          "container m with envVar E referencing secret.secretName=\"d\"",
@@ -160,8 +163,8 @@ TEST("apiserver/admission/labels that kubelets may give their node")
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct meta_v1_object_meta old = {0}, new = {0};
 
-        CHECK_OK(json_decode(arena, &meta_v1_object_meta_type, arena_printf(arena, "{\"labels\":%s}", rows[i].old), &old,
-                             NULL));
+        CHECK_OK(json_decode(arena, &meta_v1_object_meta_type, arena_printf(arena, "{\"labels\":%s}", rows[i].old),
+                             &old, NULL));
         CHECK_OK(json_decode(arena, &meta_v1_object_meta_type, arena_printf(arena, "{\"labels\":%s}", rows[i].labels),
                              &new, NULL));
         CHECK_STR(node_labels_forbidden(arena, &old.labels, &new.labels), rows[i].forbidden);

@@ -47,13 +47,15 @@ TEST("apiserver/discovery/plain documents are stock's")
 {
     static const struct {
         const char *group, *version;
-    } rows[] = {{"", "v1"}, {"apps", "v1"}, {"autoscaling", "v1"}, {"autoscaling", "v2"}, {"authentication.k8s.io", "v1"}};
+    } rows[] = {
+        {"", "v1"}, {"apps", "v1"}, {"autoscaling", "v1"}, {"autoscaling", "v2"}, {"authentication.k8s.io", "v1"}};
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct resources resources;
 
     resources_init(&resources);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct str path = arena_printf(arena, "tests/golden/discovery/resources.%s.%s.json", rows[i].group, rows[i].version);
+        struct str path =
+            arena_printf(arena, "tests/golden/discovery/resources.%s.%s.json", rows[i].group, rows[i].version);
 
         compare(path.p, arena, &meta_v1_api_resource_list_type,
                 discovery_resources(arena, &resources, str_of(rows[i].group), str_of(rows[i].version)));

@@ -29,19 +29,24 @@ TEST("apiserver/limits/a pod's amounts")
     static const struct {
         const char *spec, *requests;
     } rows[] = {
-        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}},{\"resources\":{\"requests\":{\"cpu\":\"500m\"}}}]}",
+        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}},{\"resources\":{\"requests\":{\"cpu\":"
+         "\"500m\"}}}]}",
          "cpu=1500m"},
         /* init containers run before the others: the greater counts */
-        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"initContainers\":[{\"resources\":{\"requests\":"
+        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"initContainers\":[{\"resources\":{"
+         "\"requests\":"
          "{\"cpu\":\"2\",\"memory\":\"1Gi\"}}}]}",
          "cpu=2,memory=1Gi"},
         /* sidecars stay, and are there while later ones run */
-        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"initContainers\":[{\"restartPolicy\":\"Always\","
+        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"initContainers\":[{\"restartPolicy\":"
+         "\"Always\","
          "\"resources\":{\"requests\":{\"cpu\":\"2\"}}},{\"resources\":{\"requests\":{\"cpu\":\"3\"}}}]}",
          "cpu=5"},
-        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"overhead\":{\"cpu\":\"100m\",\"memory\":\"1Mi\"}}",
+        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"overhead\":{\"cpu\":\"100m\",\"memory\":"
+         "\"1Mi\"}}",
          "cpu=1100m,memory=1Mi"},
-        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"resources\":{\"requests\":{\"cpu\":\"4\"}}}",
+        {"{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}],\"resources\":{\"requests\":{\"cpu\":\"4\"}}"
+         "}",
          "cpu=4"},
     };
     OWNED(arena_freep) struct arena *arena = arena_new();
@@ -56,8 +61,9 @@ TEST("apiserver/limits/a pod's amounts")
 TEST("apiserver/limits/amounts are filled in, and noted")
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
-    struct core_v1_pod *pod = pod_of(arena, "{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1\"}}}],"
-                                            "\"initContainers\":[{\"name\":\"i\"}]}");
+    struct core_v1_pod *pod =
+        pod_of(arena, "{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1\"}}}],"
+                      "\"initContainers\":[{\"name\":\"i\"}]}");
 
     limit_range_fill(arena,
                      range_of(arena, "{\"type\":\"Container\",\"default\":{\"cpu\":\"300m\",\"memory\":\"128Mi\"},"
@@ -91,8 +97,8 @@ TEST("apiserver/limits/bounds and what is said of those who cross them")
     OWNED(arena_freep) struct arena *arena = arena_new();
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct core_v1_pod *pod =
-            pod_of(arena, arena_printf(arena, "{\"containers\":[{\"name\":\"c\",\"resources\":%s}]}", rows[i].resources).p);
+        struct core_v1_pod *pod = pod_of(
+            arena, arena_printf(arena, "{\"containers\":[{\"name\":\"c\",\"resources\":%s}]}", rows[i].resources).p);
 
         CHECK_STR(limit_range_check_pod(arena, range_of(arena, rows[i].item), pod), rows[i].wrong);
     }
@@ -105,7 +111,8 @@ TEST("apiserver/limits/what objects cost")
         const char *object, *usage;
     } rows[] = {
         {&core_v1_pod_kind,
-         "{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\",\"example.com/gpu\":\"2\"},\"limits\":{"
+         "{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\",\"example.com/"
+         "gpu\":\"2\"},\"limits\":{"
          "\"memory\":\"1Gi\"}}}]}}",
          "count/pods=1,cpu=1,limits.memory=1Gi,pods=1,requests.cpu=1,requests.example.com/gpu=2"},
         {&core_v1_service_kind, "{\"spec\":{\"type\":\"NodePort\",\"ports\":[{\"port\":1},{\"port\":2}]}}",
@@ -141,7 +148,8 @@ TEST("apiserver/limits/scopes and what a quota makes pods say")
         {"{\"scopes\":[\"NotBestEffort\"]}", "{\"containers\":[{}]}", false},
         {"{\"scopes\":[\"Terminating\",\"BestEffort\"]}", "{\"containers\":[{}]}", false},
         {"{\"scopes\":[\"Terminating\"]}", "{\"containers\":[{}],\"activeDeadlineSeconds\":5}", true},
-        {"{\"scopeSelector\":{\"matchExpressions\":[{\"scopeName\":\"PriorityClass\",\"operator\":\"In\",\"values\":[\"x\"]}]}}",
+        {"{\"scopeSelector\":{\"matchExpressions\":[{\"scopeName\":\"PriorityClass\",\"operator\":\"In\",\"values\":["
+         "\"x\"]}]}}",
          "{\"containers\":[{}],\"priorityClassName\":\"x\"}", true},
         {"{\"scopeSelector\":{\"matchExpressions\":[{\"scopeName\":\"PriorityClass\",\"operator\":\"DoesNotExist\"}]}}",
          "{\"containers\":[{}],\"priorityClassName\":\"x\"}", false},
@@ -162,8 +170,9 @@ TEST("apiserver/limits/scopes and what a quota makes pods say")
     struct str items[] = {STR("limits.memory"), STR("pods"), STR("requests.cpu")};
     struct str_list names = {items, 3};
 
-    CHECK_STR(quota_constraints(arena, &names, &core_v1_pod_kind,
-                                pod_of(arena, "{\"containers\":[{\"name\":\"c\"},{\"name\":\"b\",\"resources\":{\"limits\":{"
-                                              "\"memory\":\"1\"}}}]}")),
-              "must specify limits.memory for: c; requests.cpu for: b,c");
+    CHECK_STR(
+        quota_constraints(arena, &names, &core_v1_pod_kind,
+                          pod_of(arena, "{\"containers\":[{\"name\":\"c\"},{\"name\":\"b\",\"resources\":{\"limits\":{"
+                                        "\"memory\":\"1\"}}}]}")),
+        "must specify limits.memory for: c; requests.cpu for: b,c");
 }

@@ -200,7 +200,8 @@ TEST("apiserver/openapi/version 2 in protobuf holds the kinds that old clients l
             struct str extension = field_of(field_of(named, 2), 31);
 
             CHECK_STR(field_of(extension, 1), "x-kubernetes-group-version-kind");
-            CHECK_STR(field_of(field_of(extension, 2), 2), "[{\"group\":\"\",\"kind\":\"ConfigMap\",\"version\":\"v1\"}]");
+            CHECK_STR(field_of(field_of(extension, 2), 2),
+                      "[{\"group\":\"\",\"kind\":\"ConfigMap\",\"version\":\"v1\"}]");
             found = true;
         }
     }

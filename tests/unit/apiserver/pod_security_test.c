@@ -38,7 +38,8 @@ TEST("apiserver/pod_security/baseline")
         {C("{\"procMount\":\"Unmasked\"}"),
          "procMount (container \"c\" must not set securityContext.procMount to \"Unmasked\")"},
         {C("{\"seLinuxOptions\":{\"type\":\"spc_t\",\"user\":\"u\"}}"),
-         "seLinuxOptions (container \"c\" set forbidden securityContext.seLinuxOptions: type \"spc_t\"; user may not be set)"},
+         "seLinuxOptions (container \"c\" set forbidden securityContext.seLinuxOptions: type \"spc_t\"; user may not "
+         "be set)"},
         {C("{\"appArmorProfile\":{\"type\":\"Unconfined\"}}"),
          "forbidden AppArmor profile (container \"c\" must not set AppArmor profile type to \"Unconfined\")"},
         {"{\"securityContext\":{\"seccompProfile\":{\"type\":\"Unconfined\"}},\"containers\":[{\"name\":\"c\"}]}",
@@ -49,10 +50,12 @@ TEST("apiserver/pod_security/baseline")
         {"{\"volumes\":[{\"name\":\"v\",\"hostPath\":{\"path\":\"/\"}},{\"name\":\"w\",\"hostPath\":{\"path\":\"/\"}}],"
          "\"containers\":[{\"name\":\"c\"}]}",
          "hostPath volumes (volumes \"v\", \"w\")"},
-        {"{\"initContainers\":[{\"name\":\"i\",\"ports\":[{\"hostPort\":80}]}],\"containers\":[{\"name\":\"c\",\"ports\":[{"
+        {"{\"initContainers\":[{\"name\":\"i\",\"ports\":[{\"hostPort\":80}]}],\"containers\":[{\"name\":\"c\","
+         "\"ports\":[{"
          "\"hostPort\":443}]}]}",
          "hostPorts (containers \"i\", \"c\" use hostPorts 443, 80)"},
-        {"{\"containers\":[{\"name\":\"c\"}],\"ephemeralContainers\":[{\"name\":\"e\",\"securityContext\":{\"privileged\":true}}]}",
+        {"{\"containers\":[{\"name\":\"c\"}],\"ephemeralContainers\":[{\"name\":\"e\",\"securityContext\":{"
+         "\"privileged\":true}}]}",
          "privileged (container \"e\" must not set securityContext.privileged=true)"},
         {C("{\"windowsOptions\":{\"hostProcess\":true}}"),
          "hostProcess (container \"c\" must not set securityContext.windowsOptions.hostProcess=true)"},
@@ -80,7 +83,8 @@ TEST("apiserver/pod_security/restricted")
          "unrestricted capabilities (container \"c\" must set securityContext.capabilities.drop=[\"ALL\"])",
          INT_MAX},
         {"{" GOOD_POD ",\"containers\":[{\"name\":\"c\"}]}",
-         "allowPrivilegeEscalation != false (container \"c\" must set securityContext.allowPrivilegeEscalation=false)", 20},
+         "allowPrivilegeEscalation != false (container \"c\" must set securityContext.allowPrivilegeEscalation=false)",
+         20},
         {"{" GOOD_POD ",\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}},{\"name\":\"w\",\"iscsi\":{}}],\"containers\":[{"
          "\"name\":\"c\",\"securityContext\":{" GOOD "}}]}",
          "restricted volume types (volume \"w\" uses restricted volume type \"iscsi\")", INT_MAX},
@@ -95,7 +99,8 @@ TEST("apiserver/pod_security/restricted")
          INT_MAX},
         {"{" GOOD_POD ",\"containers\":[{\"name\":\"c\",\"securityContext\":{\"allowPrivilegeEscalation\":false,"
          "\"capabilities\":{\"drop\":[\"ALL\"],\"add\":[\"KILL\",\"NET_BIND_SERVICE\"]}}}]}",
-         "unrestricted capabilities (container \"c\" must not include \"KILL\" in securityContext.capabilities.add)", INT_MAX},
+         "unrestricted capabilities (container \"c\" must not include \"KILL\" in securityContext.capabilities.add)",
+         INT_MAX},
     };
     OWNED(arena_freep) struct arena *arena = arena_new();
 

@@ -13,7 +13,8 @@ TEST("controller/volume_protection/a claim stays while a pod on a node uses it")
 
     fake_world_init(&fake);
     fake_world_add(&fake, &core_v1_persistent_volume_claim_kind,
-                   "{'metadata':{'name':'c','namespace':'a'," GOING ",'finalizers':['mine','kubernetes.io/pvc-protection']}}");
+                   "{'metadata':{'name':'c','namespace':'a'," GOING
+                   ",'finalizers':['mine','kubernetes.io/pvc-protection']}}");
     struct core_v1_pod *pod = fake_world_add(
         &fake, &core_v1_pod_kind,
         "{'metadata':{'name':'p','namespace':'a'},'spec':{'nodeName':'n','containers':[],'volumes':[{'name':'v',"
@@ -40,10 +41,12 @@ TEST("controller/volume_protection/claims made for pods' volumes count too")
 
     fake_world_init(&fake);
     fake_world_add(&fake, &core_v1_persistent_volume_claim_kind,
-                   "{'metadata':{'name':'p-v','namespace':'a'," GOING ",'finalizers':['kubernetes.io/pvc-protection']}}");
-    fake_world_add(&fake, &core_v1_pod_kind,
-                   "{'metadata':{'name':'p','namespace':'a'},'spec':{'nodeName':'n','containers':[],'volumes':[{'name':'v',"
-                   "'ephemeral':{}}]}}");
+                   "{'metadata':{'name':'p-v','namespace':'a'," GOING
+                   ",'finalizers':['kubernetes.io/pvc-protection']}}");
+    fake_world_add(
+        &fake, &core_v1_pod_kind,
+        "{'metadata':{'name':'p','namespace':'a'},'spec':{'nodeName':'n','containers':[],'volumes':[{'name':'v',"
+        "'ephemeral':{}}]}}");
     CHECK_STR(fake_world_plan(&fake, &pvc_protection_controller, "a/p-v"), "");
     fake_world_remove(&fake, &core_v1_pod_kind, "a/p");
     CHECK_STR(fake_world_plan(&fake, &pvc_protection_controller, "a/p-v"), "update PersistentVolumeClaim a/p-v\n");

@@ -97,7 +97,8 @@ static struct status *place_of_service(const struct admission_request *admission
     }
     place.authority = arena_printf(arena, "%.*s:%d", STR_ARG(place.server_name), port);
     place.url = arena_printf(arena, "https://%.*s%.*s", STR_ARG(place.authority), STR_ARG(place.target));
-    struct status *status = admission_find(admission, "", "v1", "services", reference->namespace, reference->name, &object);
+    struct status *status =
+        admission_find(admission, "", "v1", "services", reference->namespace, reference->name, &object);
 
     if (status_free_if(&status, STATUS_NOT_FOUND)) {
         *ret = place;
