@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cri/grpc.h"
+#include "kubelet/pod_leftovers.h"
 #include "main/components.h"
 #include "net/event_loop.h"
 #include "schema/cri_v1.h"
@@ -109,6 +110,12 @@ static void remove_all_task(void *arg)
     struct stopping *stopping = arg;
 
     stopping->status = remove_all(stopping);
+    if (stopping->status == NULL) {
+        struct host *host = linux_host_new();
+
+        stopping->status = pod_leftovers_release(host, stopping->places->kubelet, STR("/"));
+        host_free(host);
+    }
 }
 
 /* The runtime knows how containers end, so it is started once more, for this alone. */

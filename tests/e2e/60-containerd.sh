@@ -1,5 +1,8 @@
 # The same with Debian's containerd in the place of c8s' own runtime: the kubelet speaks CRI and nothing else.
-"$C8S" stop --data-dir "$work/data" >/dev/null 2>&1
+if [ -n "${server_pid:-}" ]; then
+    "$C8S" stop --data-dir "$work/data" >/dev/null 2>&1
+    check "nothing stays mounted after c8s stop" test -z "$(grep -F "$work/data/" /proc/self/mounts)"
+fi
 images/serve "$work" nginx >/dev/null
 mkdir -p "$work/ctr/cni" "$work/ctr/bin"
 for plugin in bridge host-local portmap loopback; do

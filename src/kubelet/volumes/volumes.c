@@ -287,15 +287,22 @@ static struct status *unmount_below(struct kubelet *kubelet, struct arena *arena
     return NULL;
 }
 
-struct status *volumes_tear_down(struct kubelet *kubelet, struct str uid)
+struct status *volumes_unmount(struct kubelet *kubelet, struct str uid)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     const char *directory = pod_directory(kubelet, arena, uid);
 
     TRY(unmount_below(kubelet, arena, arena_printf(arena, "%s/volume-subpaths", directory).p, 3));
-    TRY(unmount_below(kubelet, arena, arena_printf(arena, "%s/volumes", directory).p, 2));
+    return unmount_below(kubelet, arena, arena_printf(arena, "%s/volumes", directory).p, 2);
+}
+
+struct status *volumes_tear_down(struct kubelet *kubelet, struct str uid)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+
+    TRY(volumes_unmount(kubelet, uid));
     token_manager_forget(kubelet->tokens, uid);
-    return host_remove(kubelet->host, directory);
+    return host_remove(kubelet->host, pod_directory(kubelet, arena, uid));
 }
 
 /* The walk below a volume: `path` is where it has come to, always inside. */

@@ -19,6 +19,8 @@ struct volume_places {
 /* Parks. On the first volume that cannot be had, an event FailedMount is recorded and the error returned. */
 MUST_USE struct status *volumes_set_up(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena,
                                        struct volume_places *ret);
+/* Unmounts what is mounted below the pod's directory. */
+MUST_USE struct status *volumes_unmount(struct kubelet *kubelet, struct str uid);
 /* Unmounts and removes all that the pod has, the pod's directory too. Parks. */
 MUST_USE struct status *volumes_tear_down(struct kubelet *kubelet, struct str uid);
 /* Where a container's mount of a volume's subPath lies: the path below the volume, made when it is missing, and never
