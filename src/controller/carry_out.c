@@ -150,7 +150,8 @@ static void tell(struct doing *doing, struct arena *arena, const struct object *
 
         event_record(doing->recorder, note->kind, note->about, STR(""), "Normal", note->done_reason, "%.*s",
                      STR_ARG(fill(arena, note->done_format, name)));
-    } else if (!status_is(doing->failure, STATUS_NOT_FOUND) && !status_is(doing->failure, STATUS_CANCELLED)) {
+    } else if (!status_is(doing->failure, STATUS_NOT_FOUND) && !status_is(doing->failure, STATUS_CANCELLED) &&
+               !(doing->action->may_exist && status_is(doing->failure, STATUS_ALREADY_EXISTS))) {
         event_record(doing->recorder, note->kind, note->about, STR(""), "Warning", note->failed_reason, "%.*s",
                      STR_ARG(fill(arena, note->failed_format, doing->failure->message)));
     }

@@ -16,6 +16,7 @@ extern const struct controller namespace_controller;
 extern const struct controller endpointslice_controller;
 extern const struct controller endpoints_controller;
 extern const struct controller resource_quota_controller;
+extern const struct controller cronjob_controller;
 extern const struct controller daemonset_controller;
 extern const struct controller disruption_controller;
 extern const struct controller statefulset_controller;
