@@ -95,8 +95,11 @@ static struct status *create_run(struct kubectl *k, void *arg)
 }
 
 static const struct command *const subcommands[] = {
-    &command_create_configmap, &command_create_deployment,     &command_create_namespace,
-    &command_create_secret,    &command_create_serviceaccount, NULL,
+    &command_create_clusterrole, &command_create_clusterrolebinding, &command_create_configmap,
+    &command_create_cronjob, &command_create_deployment, &command_create_job, &command_create_namespace,
+    &command_create_poddisruptionbudget, &command_create_priorityclass, &command_create_quota, &command_create_role,
+    &command_create_rolebinding, &command_create_secret, &command_create_service, &command_create_serviceaccount,
+    NULL,
 };
 
 const struct command command_create = {

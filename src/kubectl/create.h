@@ -10,7 +10,9 @@ MUST_USE struct status *create_name(struct kubectl *k, struct str *ret);
  * began (trace_now()). */
 MUST_USE struct status *create_built(struct kubectl *k, const struct kind *kind, void *object, int64_t start);
 
-extern const struct command command_create_configmap, command_create_deployment, command_create_namespace,
-    command_create_secret, command_create_serviceaccount;
+extern const struct command command_create_clusterrole, command_create_clusterrolebinding, command_create_configmap,
+    command_create_cronjob, command_create_deployment, command_create_job, command_create_namespace,
+    command_create_poddisruptionbudget, command_create_priorityclass, command_create_quota, command_create_role,
+    command_create_rolebinding, command_create_secret, command_create_service, command_create_serviceaccount;
 
 #endif

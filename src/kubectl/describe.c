@@ -17,20 +17,39 @@ typedef struct status *describe_fn(struct description *d, const struct value *ob
 static const struct {
     const char *group, *kind;
     describe_fn *fn;
+    bool without_events;
 } forms[] = {
-    {"", "Pod", describe_pod},
-    {"apps", "Deployment", describe_deployment},
-    {"apps", "ReplicaSet", describe_replicaset},
-    {"", "ReplicationController", describe_replicaset},
-    {"", "Node", describe_node},
-    {"", "ConfigMap", describe_config_map},
-    {"", "Service", describe_service},
+    {"", "Pod", describe_pod, false},
+    {"", "Node", describe_node, false},
+    {"", "ConfigMap", describe_config_map, false},
+    {"", "Secret", describe_secret, true},
+    {"", "Service", describe_service, false},
+    {"", "ServiceAccount", describe_service_account, false},
+    {"", "Namespace", describe_namespace, true},
+    {"", "ReplicationController", describe_replicaset, false},
+    {"apps", "Deployment", describe_deployment, false},
+    {"apps", "ReplicaSet", describe_replicaset, false},
+    {"apps", "DaemonSet", describe_daemonset, false},
+    {"apps", "StatefulSet", describe_statefulset, false},
+    {"batch", "Job", describe_job, false},
+    {"batch", "CronJob", describe_cronjob, false},
+    {"policy", "PodDisruptionBudget", describe_disruption_budget, false},
+    {"storage.k8s.io", "StorageClass", describe_storage_class, false},
+    {"storage.k8s.io", "VolumeAttributesClass", describe_attributes_class, false},
+    {"scheduling.k8s.io", "PriorityClass", describe_priority_class, false},
+    {"rbac.authorization.k8s.io", "Role", describe_role, true},
+    {"rbac.authorization.k8s.io", "ClusterRole", describe_role, true},
+    {"rbac.authorization.k8s.io", "RoleBinding", describe_role_binding, true},
+    {"rbac.authorization.k8s.io", "ClusterRoleBinding", describe_role_binding, true},
+    {"networking.k8s.io", "IngressClass", describe_ingress_class, false},
+    {"discovery.k8s.io", "EndpointSlice", describe_endpoint_slice, false},
 };
 
-static describe_fn *form_of(const struct kind *kind)
+static describe_fn *form_of(const struct kind *kind, bool *events)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         if (str_is(kind->group, forms[i].group) && str_is(kind->kind, forms[i].kind)) {
+            *events = *events && !forms[i].without_events;
             return forms[i].fn;
         }
     }
@@ -41,7 +60,7 @@ static struct status *describe_object(struct kubectl *k, const struct selected *
 {
     struct description d = {.k = k};
     struct buf out = {0};
-    struct status *status = form_of(selected->kind)(&d, selected->object);
+    struct status *status = form_of(selected->kind, &events)(&d, selected->object);
 
     if (status == NULL && events) {
         status = describe_events(&d, selected->object, selected->namespace);
@@ -114,12 +133,15 @@ static struct status *describe_run(struct kubectl *k, void *arg)
     bool namespaced = selection.len > 0 && selection.items[0].kind->namespaced;
 
     TRY(selection_list(k, &selection));
+    /* Of several objects, only when asked for: each asks the server once more. */
+    bool with_events = options->show_events && (selection.len == 1 || flags_seen(&k->args, "show-events"));
+
     LIST_EACH(selected, &selection)
     {
         struct status *status = fetch(k, selected);
 
         if (status == NULL) {
-            status = describe_object(k, selected, options->show_events, is_first);
+            status = describe_object(k, selected, with_events, is_first);
             is_first = false;
         } else if (by_prefix && error_is_not_found(status)) {
             status = describe_prefixed(k, selected, status);

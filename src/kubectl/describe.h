@@ -45,6 +45,23 @@ MUST_USE struct status *describe_replicaset(struct description *d, const struct 
 MUST_USE struct status *describe_node(struct description *d, const struct value *node);
 MUST_USE struct status *describe_config_map(struct description *d, const struct value *map);
 MUST_USE struct status *describe_service(struct description *d, const struct value *service);
+MUST_USE struct status *describe_secret(struct description *d, const struct value *secret);
+MUST_USE struct status *describe_service_account(struct description *d, const struct value *account);
+MUST_USE struct status *describe_disruption_budget(struct description *d, const struct value *budget);
+MUST_USE struct status *describe_storage_class(struct description *d, const struct value *class);
+MUST_USE struct status *describe_attributes_class(struct description *d, const struct value *class);
+MUST_USE struct status *describe_priority_class(struct description *d, const struct value *class);
+MUST_USE struct status *describe_role(struct description *d, const struct value *role);
+MUST_USE struct status *describe_role_binding(struct description *d, const struct value *binding);
+MUST_USE struct status *describe_ingress_class(struct description *d, const struct value *class);
+MUST_USE struct status *describe_endpoint_slice(struct description *d, const struct value *slice);
+MUST_USE struct status *describe_namespace(struct description *d, const struct value *namespace);
+MUST_USE struct status *describe_daemonset(struct description *d, const struct value *set);
+MUST_USE struct status *describe_statefulset(struct description *d, const struct value *set);
+MUST_USE struct status *describe_job(struct description *d, const struct value *job);
+MUST_USE struct status *describe_cronjob(struct description *d, const struct value *cronjob);
+/* "a=b,c=d", or "<none>". */
+struct str describe_pairs(struct arena *arena, const struct value *map);
 /* Any kind: its fields as they are. */
 MUST_USE struct status *describe_any(struct description *d, const struct value *object);
 

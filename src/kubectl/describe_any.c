@@ -56,9 +56,6 @@ static bool is_shown_above(int level, struct str parent, struct str key)
 {
     static const char *const metadata[] = {"name", "namespace", "labels", "annotations", "managedFields"};
 
-    if (level == 0) {
-        return str_is(key, "apiVersion") || str_is(key, "kind");
-    }
     for (size_t i = 0; level == 1 && str_is(parent, "metadata") && i < COUNT_OF(metadata); i++) {
         if (str_is(key, metadata[i])) {
             return true;
@@ -109,8 +106,6 @@ static void head(struct description *d, const struct value *object)
 struct status *describe_any(struct description *d, const struct value *object)
 {
     head(d, object);
-    ADD(d, "API Version:\t%.*s\nKind:\t%.*s\n", STR_ARG(value_str_at(object, "apiVersion")),
-        STR_ARG(value_str_at(object, "kind")));
     add_fields(d, 0, STR(""), object);
     return NULL;
 }

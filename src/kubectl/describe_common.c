@@ -34,6 +34,17 @@ struct str describe_value(struct arena *arena, const struct value *value)
                                                             : value_json(arena, value);
 }
 
+struct str describe_pairs(struct arena *arena, const struct value *map)
+{
+    struct str *keys = value_sorted_keys(arena, map), text = STR("");
+
+    for (size_t i = 0; i < value_count(map); i++) {
+        text = arena_printf(arena, "%.*s%s%.*s=%.*s", STR_ARG(text), i > 0 ? "," : "", STR_ARG(keys[i]),
+                            STR_ARG(value_str(value_find(map, keys[i]))));
+    }
+    return describe_or_none(text);
+}
+
 void describe_map(struct description *d, const char *indent, const char *title, const struct value *map)
 {
     struct str *keys = value_sorted_keys(d->k->arena, map);
