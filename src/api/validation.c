@@ -1,6 +1,7 @@
 #include "api/validation.h"
 
 #include "api/admissionregistration_v1.h"
+#include "api/apiextensions_v1.h"
 #include "api/apiregistration_v1.h"
 #include "api/apps_v1.h"
 #include "api/autoscaling_v1.h"
@@ -111,6 +112,8 @@ static const struct validation validations[] = {
      .update = validate_device_taint_rule_update},
     {&storagemigration_v1_storage_version_migration_kind, .create = validate_version_migration,
      .update = validate_version_migration_update},
+    {&apiextensions_v1_custom_resource_definition_kind, .create = validate_resource_definition,
+     .update = validate_resource_definition_update, .any_finalizer = true},
     {&flowcontrol_v1_flow_schema_kind, .create = validate_flow_schema, .update = validate_flow_schema_update},
     {&flowcontrol_v1_priority_level_configuration_kind, .create = validate_priority_level,
      .update = validate_priority_level_update},

@@ -219,7 +219,8 @@ static void check_union(struct status *to, const struct path *at, const struct t
         check_required(to, AT(at, arena_cstr(to->arena, type->fields[first].name)), "%s", "");
     } else {
         /* stock says the same when none is set */
-        check_required(to, at, "exactly one of %.*s is required, but multiple fields are set", STR_ARG(buf_str(&names)));
+        check_required(to, at, "exactly one of %.*s is required, but multiple fields are set",
+                       STR_ARG(buf_str(&names)));
     }
 }
 

@@ -50,5 +50,7 @@ validate_object validate_resource_claim, validate_resource_claim_template, valid
     validate_device_taint_rule, validate_version_migration;
 validate_change validate_resource_claim_update, validate_device_class_update, validate_device_taint_rule_update,
     validate_version_migration_update;
+validate_object validate_resource_definition;
+validate_change validate_resource_definition_update;
 
 #endif

@@ -34,5 +34,7 @@ void job_update(struct request *request, void *object, const void *old);
 void signing_request_create(struct request *request, void *object);
 void signing_request_update(struct request *request, void *object, const void *old);
 void signing_request_update_subresource(struct request *request, struct str subresource, void *object, const void *old);
+void resource_definition_create(struct request *request, void *object);
+void resource_definition_update(struct request *request, void *object, const void *old);
 
 #endif

@@ -81,7 +81,8 @@ static const struct strategy strategies[] = {
     {.group = RESOURCE, .kind = "ResourceClaim", .flags = RETURNS | STRATEGY_STATUS_KEEPS_META},
     {.group = RESOURCE, .kind = "ResourceClaimTemplate", .flags = RETURNS},
     {.group = "storagemigration.k8s.io", .kind = "StorageVersionMigration", .flags = VERSION | STRATEGY_STATUS_KEEPS_META},
-    {.group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .flags = GEN | VERSION},
+    {.group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .flags = GEN | VERSION,
+     .create = resource_definition_create, .update = resource_definition_update},
     {.group = "apiregistration.k8s.io", .kind = "APIService", .flags = VERSION},
 };
 
