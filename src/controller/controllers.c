@@ -7,7 +7,8 @@ const struct controller *const controllers_all[] = {
     &endpointslice_controller,   &endpoints_controller,      &resource_quota_controller,
     &cluster_role_aggregation_controller, &daemonset_controller,
     &job_controller,             &ttl_after_finished_controller, &statefulset_controller,
-    &disruption_controller,      &cronjob_controller,        &pvc_protection_controller,
+    &disruption_controller,      &cronjob_controller,        &replication_controller,
+    &pvc_protection_controller,
     &pv_protection_controller,   &vac_protection_controller,
 };
 const size_t controllers_all_count = COUNT_OF(controllers_all);

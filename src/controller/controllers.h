@@ -6,6 +6,7 @@
 
 extern const struct controller deployment_controller;
 extern const struct controller replicaset_controller;
+extern const struct controller replication_controller;
 extern const struct controller service_account_controller;
 extern const struct controller root_ca_controller;
 extern const struct controller node_ipam_controller;

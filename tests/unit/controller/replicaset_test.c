@@ -226,3 +226,44 @@ TEST("controller/replicaset/the order of deletion is stock's")
     }
     fake_world_done(&fake);
 }
+
+TEST("controller/replication_controller/does what a ReplicaSet does")
+{
+    struct fake_world fake;
+
+    fake_world_init(&fake);
+    add(&fake, &core_v1_replication_controller_kind,
+        "{'metadata':{'name':'old','namespace':'default','uid':'rc'},'spec':{'replicas':2,'selector':{'app':'old'},"
+        "'template':{'metadata':{'labels':{'app':'old'}},'spec':{'containers':[{'name':'c','image':'i'}]}}}}");
+    add(&fake, &core_v1_pod_kind,
+        "{'metadata':{'name':'orphan','namespace':'default','labels':{'app':'old'}},'status':{'phase':'Running'}}");
+    struct str plan = fake_world_plan(&fake, &replication_controller, "default/old");
+
+    CHECK(str_has_prefix(plan, STR("patch Pod default/orphan ")));
+    CHECK(str_has_suffix(plan, STR("\ncreate Pod default/old-*\nupdate-status ReplicationController default/old\n")));
+    const struct core_v1_replication_controller *object = plan_last(&fake.plan)->object;
+
+    CHECK_INT(object->status.replicas, 1);
+    CHECK_INT(object->status.fully_labeled_replicas, 1);
+    fake_world_apply(&fake);
+    fake_world_plan(&fake, &replication_controller, "default/old");
+    fake_world_apply(&fake);
+    CHECK_STR(fake_world_plan(&fake, &replication_controller, "default/old"), "");
+    CHECK_INT(fake_world_count(&fake, &core_v1_pod_kind), 2);
+    fake_world_done(&fake);
+}
+
+TEST("controller/replicaset/a write of the status that failed is no failure to get pods")
+{
+    struct fake_world fake;
+    struct status *failure = status_new(STATUS_CONFLICT, "changed meanwhile");
+
+    fake_world_init(&fake);
+    add(&fake, &apps_v1_replica_set_kind, web);
+    fake.world.failure = failure;
+    fake.world.failed_verb = PLAN_UPDATE_STATUS;
+    fake_world_plan(&fake, &replicaset_controller, "default/web");
+    CHECK_INT(((const struct apps_v1_replica_set *)plan_last(&fake.plan)->object)->status.conditions.len, 0);
+    status_free(failure);
+    fake_world_done(&fake);
+}
