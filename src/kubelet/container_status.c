@@ -124,6 +124,11 @@ static struct core_v1_container_status runtime_status(struct arena *arena, const
     memcpy(&status.volume_mounts, &first->volume_mounts, sizeof(status.volume_mounts));
     status.resources->limits = spec->resources.limits;
     status.resources->requests = spec->resources.requests;
+    if (old != NULL && str_eq(old->container_id, id) && old->resources != NULL &&
+        (input->is_resized == NULL || !input->is_resized(input->arg, container->id))) {
+        status.allocated_resources = old->allocated_resources;
+        *status.resources = *old->resources;
+    }
     status.state = state_of(arena, container, old, id, &status.restart_count);
     if (old != NULL && str_eq(old->container_id, id)) {
         status.started = container->state == RUNTIME_RUNNING ? old->started : NULL;

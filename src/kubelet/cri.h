@@ -68,6 +68,7 @@ CRI_CALL_(runtime_service, stop_container, request->timeout + CRI_TIMEOUT_SECOND
 CRI_CALL_(runtime_service, remove_container, CRI_TIMEOUT_SECONDS)
 CRI_CALL_(runtime_service, list_containers, CRI_TIMEOUT_SECONDS)
 CRI_CALL_(runtime_service, container_status, CRI_TIMEOUT_SECONDS)
+CRI_CALL_(runtime_service, update_container_resources, CRI_TIMEOUT_SECONDS)
 CRI_CALL_(runtime_service, reopen_container_log, CRI_TIMEOUT_SECONDS)
 CRI_CALL_(runtime_service, exec_sync, request->timeout > 0 ? request->timeout + 5 : 0)
 CRI_CALL_(runtime_service, exec, CRI_TIMEOUT_SECONDS)

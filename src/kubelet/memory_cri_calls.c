@@ -447,6 +447,17 @@ struct status *memory_cri_answer(struct memory_cri *memory, const struct rpc *rp
         statuses(memory, arena, response);
         return NULL;
     }
+    if (rpc == &cri_v1_runtime_service_update_container_resources_rpc) {
+        const struct cri_v1_update_container_resources_request *ask = request;
+        struct memory_one *one = find_one(memory, ask->container_id);
+
+        if (one == NULL) {
+            return no_container(ask->container_id);
+        }
+        one->config->linux_->resources =
+            schema_copy(one->arena, &cri_v1_linux_container_resources_type, ask->linux_);
+        return NULL;
+    }
     if (rpc == &cri_v1_runtime_service_update_runtime_config_rpc ||
         rpc == &cri_v1_runtime_service_list_container_stats_rpc) {
         return NULL;

@@ -33,7 +33,7 @@ static bool reject_resource(struct arena *arena, struct str resource, int64_t re
     return false;
 }
 
-static bool fits(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret)
+bool pod_admission_fits(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret)
 {
     int64_t pods_max = amount_value(facts->allocatable, STR("pods"));
 
@@ -137,7 +137,7 @@ static bool has_no_pressure(struct arena *arena, const struct pod_admission_fact
 
 bool pod_admission_decide(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret)
 {
-    if (!has_no_pressure(arena, facts, ret) || !fits(arena, facts, ret)) {
+    if (!has_no_pressure(arena, facts, ret) || !pod_admission_fits(arena, facts, ret)) {
         return false;
     }
     if (facts->node != NULL && !node_affinity_matches(facts->pod, facts->node)) {
@@ -152,21 +152,29 @@ bool pod_admission_decide(struct arena *arena, const struct pod_admission_facts 
     return true;
 }
 
-bool pod_admission_check(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena,
-                         struct pod_rejection *ret)
+void pod_admission_facts_of(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena,
+                            struct pod_admission_facts *ret)
 {
     struct pod_refs pods = pod_workers_admitted(kubelet->workers, arena);
-    struct pod_admission_facts facts = {
+
+    *ret = (struct pod_admission_facts){
         .pod = pod,
         .allocatable = &kubelet->allocatable,
         .node = node_agent_node(kubelet->node),
     };
-
-    memcpy(facts.pressure, eviction_manager_pressure(kubelet->evictions), sizeof(facts.pressure));
+    memcpy(ret->pressure, eviction_manager_pressure(kubelet->evictions), sizeof(ret->pressure));
     LIST_EACH (other, &pods) {
         if (!str_eq((*other)->pod->metadata.uid, pod->metadata.uid)) {
-            *LIST_ADD(arena, &facts.others) = (*other)->pod;
+            *LIST_ADD(arena, &ret->others) = (*other)->pod;
         }
     }
+}
+
+bool pod_admission_check(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena,
+                         struct pod_rejection *ret)
+{
+    struct pod_admission_facts facts;
+
+    pod_admission_facts_of(kubelet, pod, arena, &facts);
     return pod_admission_decide(arena, &facts, ret);
 }

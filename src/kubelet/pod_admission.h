@@ -22,6 +22,11 @@ struct pod_admission_facts {
 
 /* Pure. False with the rejection. */
 bool pod_admission_decide(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret);
+/* What the kubelet knows now. Does not park. */
+void pod_admission_facts_of(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena,
+                            struct pod_admission_facts *ret);
+/* Only whether it fits beside the others. Pure. */
+bool pod_admission_fits(struct arena *arena, const struct pod_admission_facts *facts, struct pod_rejection *ret);
 /* The same with what the kubelet knows now. Does not park. */
 bool pod_admission_check(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena,
                          struct pod_rejection *ret);

@@ -145,6 +145,18 @@ struct status *pod_cgroup_make(struct kubelet *kubelet, const struct core_v1_pod
     return error;
 }
 
+struct status *pod_cgroup_update(struct kubelet *kubelet, const struct core_v1_pod *pod)
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct host_cgroup_limits limits;
+
+    if (!kubelet->options.cgroups_per_qos) {
+        return NULL;
+    }
+    pod_cgroup_limits(pod, &kubelet->options, &limits);
+    return host_cgroup_apply(kubelet->host, arena_cstr(arena, pod_cgroup_parent(kubelet, arena, pod)), &limits);
+}
+
 struct status *pod_cgroup_remove(struct kubelet *kubelet, struct str uid)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();

@@ -14,6 +14,8 @@ void pod_cgroup_limits(const struct core_v1_pod *pod, const struct kubelet_optio
 /* Those of the whole node and of the classes. */
 MUST_USE struct status *node_cgroups_make(struct kubelet *kubelet);
 MUST_USE struct status *pod_cgroup_make(struct kubelet *kubelet, const struct core_v1_pod *pod);
+/* Only the limits, of a pod that has its cgroup already. */
+MUST_USE struct status *pod_cgroup_update(struct kubelet *kubelet, const struct core_v1_pod *pod);
 /* In whichever class it is. */
 MUST_USE struct status *pod_cgroup_remove(struct kubelet *kubelet, struct str uid);
 

@@ -7,6 +7,7 @@
 #include "kubelet/object_cache.h"
 #include "kubelet/pod_admission.h"
 #include "kubelet/pod_cgroups.h"
+#include "kubelet/pod_resize.h"
 #include "kubelet/pod_status.h"
 #include "kubelet/pod_sync.h"
 #include "kubelet/pod_worker.h"
@@ -18,6 +19,7 @@
 #include "schema/timestamp.h"
 
 #define MIRROR_RETRY (2 * ENV_SECOND)
+#define RESIZE_RETRY (10 * ENV_SECOND)
 
 /* What one pass holds on to. */
 struct pass {
@@ -48,6 +50,13 @@ static bool problem_of(void *arg, struct str container, struct str *ret_reason, 
     return true;
 }
 
+static bool is_resized(void *arg, struct str container_id)
+{
+    const struct pod_worker *worker = arg;
+
+    return map_find(&worker->resized, container_id) != NULL;
+}
+
 static void make_status(struct pass *pass, bool is_terminal, struct core_v1_pod_status *ret)
 {
     struct pod_worker *worker = pass->worker;
@@ -63,6 +72,10 @@ static void make_status(struct pass *pass, bool is_terminal, struct core_v1_pod_
         .probe = probe_of,
         .reason = problem_of,
         .arg = worker,
+        .is_resized = is_resized,
+        .resize_reason = worker->resize_reason,
+        .resize_message = worker->resize_message,
+        .resize_error = worker->resize_error,
         .failed_reason = worker->failed_reason,
         .failed_message = worker->failed_message,
         .disruption_reason = worker->disruption_reason,
@@ -190,6 +203,83 @@ static void keep_mirror(struct pass *pass)
     status_free(error);
 }
 
+static void keep_text(struct pod_worker *worker, struct str *place, struct str text)
+{
+    if (!str_eq(*place, text)) {
+        *place = arena_str(worker->arena, text);
+    }
+}
+
+static void note_resized(void *arg, struct str container_id)
+{
+    struct pod_worker *worker = arg;
+
+    map_set(&worker->resized, container_id, worker);
+}
+
+/* A change that cannot be made now is told, and looked at again. */
+static void put_off(struct pass *pass, const struct pod_rejection *rejection)
+{
+    struct pod_worker *worker = pass->worker;
+
+    if (!str_eq(worker->resize_reason, rejection->reason)) {
+        pod_event(pass->kubelet, pass->pod->pod, "Warning",
+                  str_is(rejection->reason, "Infeasible") ? "ResizeInfeasible" : "ResizeDeferred", "%.*s",
+                  STR_ARG(rejection->message));
+    }
+    keep_text(worker, &worker->resize_reason, rejection->reason);
+    keep_text(worker, &worker->resize_message, rejection->message);
+    worker->next_look = MIN(worker->next_look, env_mono() + RESIZE_RETRY);
+}
+
+/* Gives running containers the resources their spec has by now. *ret_has_acted tells that some have changed. */
+static struct status *resize(struct pass *pass, const struct core_v1_pod_status *status, bool *ret_has_acted)
+{
+    struct pod_worker *worker = pass->worker;
+    struct resize_changes changes;
+    struct pod_admission_facts facts;
+    struct pod_rejection rejection = {STR(""), STR("")};
+    struct status *error = NULL;
+
+    *ret_has_acted = false;
+    pod_resize_find(pass->arena, pass->pod->pod, &pass->runtime, status, &changes);
+    if (changes.len > 0) {
+        pod_admission_facts_of(pass->kubelet, pass->pod->pod, pass->arena, &facts);
+        if (!pod_resize_fits(pass->arena, &facts, &rejection)) {
+            *ret_has_acted = !str_eq(worker->resize_message, rejection.message);
+            put_off(pass, &rejection);
+            return NULL;
+        }
+        error = pod_resize(pass->kubelet, pass->pod->pod, &changes, note_resized, worker);
+        *ret_has_acted = !task_is_cancelled();
+    }
+    *ret_has_acted = *ret_has_acted || worker->resize_reason.n > 0 || worker->resize_error.n > 0;
+    worker->resize_reason = worker->resize_message = STR("");
+    keep_text(worker, &worker->resize_error, error == NULL ? STR("") : error->message);
+    return error;
+}
+
+static struct status *resize_and_report(struct pass *pass, struct core_v1_pod_status *status)
+{
+    bool has_acted;
+    struct status *error = resize(pass, status, &has_acted);
+
+    if (has_acted) {
+        pass->runtime = (struct runtime_pod){0};
+        struct status *second = fetch(pass);
+
+        if (second != NULL) {
+            status_free(error);
+            return second;
+        }
+        make_status(pass, false, status);
+        report(pass, status);
+        map_done(&pass->worker->resized);
+        pass->worker->resized = (struct map){0};
+    }
+    return error;
+}
+
 static struct status *sync(struct pass *pass)
 {
     struct pod_worker *worker = pass->worker;
@@ -214,6 +304,7 @@ static struct status *sync(struct pass *pass)
         begin_end(pass);
         return NULL;
     }
+    TRY(resize_and_report(pass, &status));
     struct status *error = pod_sync(pass->kubelet, pass->pod, &pass->runtime, &worker->memory, note_result, worker,
                                     &has_acted);
 

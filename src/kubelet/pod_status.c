@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const own_conditions[] = {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
-                                             "PodScheduled"};
+                                             "PodScheduled",     "PodResizePending", "PodResizeInProgress"};
 
 bool pod_condition_is_kubelets(struct str type)
 {
@@ -209,6 +209,16 @@ void pod_status_conditions(struct arena *arena, const struct pod_status_input *i
                       (struct verdict){.is_true = true,
                                        .reason = input->disruption_reason,
                                        .message = input->disruption_message});
+    }
+    if (input->resize_reason.n > 0) {
+        add_condition(arena, input, status, STR("PodResizePending"),
+                      (struct verdict){.is_true = true,
+                                       .reason = input->resize_reason,
+                                       .message = input->resize_message});
+    }
+    if (input->resize_error.n > 0) {
+        add_condition(arena, input, status, STR("PodResizeInProgress"),
+                      (struct verdict){.is_true = true, .reason = STR("Error"), .message = input->resize_error});
     }
     add_condition(arena, input, status, STR("PodReadyToStartContainers"), ready_to_start(arena, input));
     add_condition(arena, input, status, STR("Initialized"), initialized(arena, input, status));

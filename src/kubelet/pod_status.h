@@ -23,6 +23,10 @@ struct pod_status_input {
     void *arg;             /* of both */
     /* Set when the pod was evicted, rejected or ran past its deadline: phase Failed with these. */
     struct str failed_reason, failed_message;
+    /* Whether a container has the resources of its spec now; NULL or false: those it had. For a change in place. */
+    bool (*is_resized)(void *arg, struct str container_id);
+    struct str resize_reason, resize_message; /* of the condition PodResizePending; empty: none */
+    struct str resize_error;                  /* why a change is under way still; empty: it is not */
     struct str disruption_reason, disruption_message; /* of the condition DisruptionTarget; empty: none */
 };
 

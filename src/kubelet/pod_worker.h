@@ -28,6 +28,8 @@ struct pod_worker {
     struct str failed_reason, failed_message;         /* phase Failed with these; empty: not so */
     struct str disruption_reason, disruption_message; /* condition DisruptionTarget; empty: none */
     struct pod_sync_memory memory;
+    struct str resize_reason, resize_message, resize_error; /* pod_status.h */
+    struct map resized; /* IDs of containers that were given new resources since the last report */
     struct map problems; /* by container: struct pod_worker_problem, on the heap */
     int failures;        /* passes in a row that ended in an error */
     int64_t next_look;   /* env_mono: when to look again without being asked */

@@ -44,6 +44,7 @@ static void worker_free(struct pod_worker *worker)
         problem_free(e->value);
     }
     map_done(&worker->problems);
+    map_done(&worker->resized);
     pod_unref(worker->pod);
     arena_free(worker->arena);
     free(worker);

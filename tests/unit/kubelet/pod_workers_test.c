@@ -1,6 +1,7 @@
 /* The whole kubelet without an API server, on a runtime and a machine in memory and a virtual clock. */
 #include "test.h"
 
+#include "api/pod_condition.h"
 #include "base/env.h"
 #include "kubelet/context.h"
 #include "kubelet/memory_cri.h"
@@ -8,6 +9,7 @@
 #include "kubelet/runtime_fetch.h"
 #include "kubelet/status_manager.h"
 #include "schema/json.h"
+#include "schema/map_of.h"
 
 struct world {
     struct cri *cri;
@@ -539,4 +541,67 @@ static void unused_images(void *arg)
 TEST("kubelet/pod_workers/remove images that nobody uses when the disk fills up")
 {
     test_run_task(unused_images, NULL);
+}
+
+#define SIZED(requests, limits, policy)                                                                             \
+    "\"containers\":[{\"name\":\"c\",\"image\":\"busybox\",\"imagePullPolicy\":\"IfNotPresent\",\"resizePolicy\":["  \
+    policy "],\"resources\":{\"requests\":{" requests "},\"limits\":{" limits "}}}]"
+
+static struct str limit_told(struct world *world)
+{
+    const struct core_v1_container_status *status = &status_of(world)->container_statuses.items[0];
+    const struct quantity *limit = quantity_map_get(&status->resources->limits, STR("cpu"));
+
+    return limit == NULL ? STR("") : limit->text;
+}
+
+static const struct core_v1_pod_condition *pending(struct world *world)
+{
+    return pod_condition_find(status_of(world), STR("PodResizePending"));
+}
+
+static void resizing(void *arg)
+{
+    struct world world;
+    struct memory_container before, after;
+
+    (void)arg;
+    begin(&world);
+    give(&world, "", SIZED("\"cpu\":\"100m\"", "\"cpu\":\"200m\"", ""));
+    wait_ms(1000);
+    CHECK_STR(limit_told(&world), "200m");
+    CHECK(memory_cri_find(world.cri, STR("p"), STR("c"), &before));
+    struct str id = before.id;
+
+    give(&world, "", SIZED("\"cpu\":\"100m\"", "\"cpu\":\"400m\"", ""));
+    wait_ms(1000);
+    CHECK(memory_cri_find(world.cri, STR("p"), STR("c"), &after));
+    CHECK(str_eq(after.id, id));
+    CHECK_INT(after.config->linux_->resources->cpu_quota, 40000);
+    CHECK_STR(limit_told(&world), "400m");
+    /* More than the node has: the status tells what it still is. */
+    give(&world, "", SIZED("\"cpu\":\"1000\"", "\"cpu\":\"1000\"", ""));
+    wait_ms(1000);
+    CHECK_STR(limit_told(&world), "400m");
+    CHECK(pending(&world) != NULL);
+    CHECK_STR(pending(&world)->reason, "Infeasible");
+    CHECK(str_has_prefix(pending(&world)->message,
+                         STR("Node didn't have enough capacity: cpu, requested: 1000000, capacity: ")));
+    /* Taken back; and the other way of changing it. */
+    give(&world, "",
+         SIZED("\"cpu\":\"100m\"", "\"cpu\":\"300m\"",
+               "{\"resourceName\":\"cpu\",\"restartPolicy\":\"RestartContainer\"}"));
+    wait_ms(15000);
+    CHECK(pending(&world) == NULL);
+    CHECK(memory_cri_find(world.cri, STR("p"), STR("c"), &after));
+    CHECK(!str_eq(after.id, id));
+    CHECK_INT(after.config->linux_->resources->cpu_quota, 30000);
+    CHECK_STR(limit_told(&world), "300m");
+    CHECK_INT(status_of(&world)->container_statuses.items[0].restart_count, 1);
+    end(&world);
+}
+
+TEST("kubelet/pod_workers/give a running container other resources, or tell why not")
+{
+    test_run_task(resizing, NULL);
 }
