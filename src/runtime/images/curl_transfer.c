@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/task.h"
 #include "base/version.h"
+#include "runtime/images/lazy_library.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -15,6 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Loaded when first used; the options' types are checked by nobody then. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#define CURL_FUNCTIONS(X) \
+    X(curl_easy_cleanup) X(curl_easy_getinfo) X(curl_easy_init) X(curl_easy_setopt) X(curl_easy_strerror)        \
+    X(curl_global_init) X(curl_multi_add_handle) X(curl_multi_cleanup) X(curl_multi_info_read)                   \
+    X(curl_multi_init) X(curl_multi_perform) X(curl_multi_poll) X(curl_multi_remove_handle)                      \
+    X(curl_multi_wakeup) X(curl_slist_append) X(curl_slist_free_all)
+
+static struct {
+    CURL_FUNCTIONS(LAZY_POINTER)
+} curl;
+static const char *const curl_names[] = {CURL_FUNCTIONS(LAZY_NAME)};
 
 enum { CONNECT_SECONDS = 30, STALL_SECONDS = 60, REDIRECTS_MAX = 10, RECEIVE_BYTES = 256 << 10, HEADER_MAX = 16 << 10 };
 
@@ -53,7 +68,7 @@ static void transfer_free(struct transfer *transfer)
     if (transfer->request.fd >= 0) {
         close(transfer->request.fd);
     }
-    curl_slist_free_all(transfer->headers);
+    curl.curl_slist_free_all(transfer->headers);
     buf_done(&transfer->body);
     arena_free(transfer->arena);
     free(transfer);
@@ -149,7 +164,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     long code = 0;
 
     size *= count;
-    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
+    curl.curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
     if (is_file && (code == 200 || code == 206)) {
         count_received(transfer, size);
         return write_file(transfer, bytes, size, code) ? size : 0;
@@ -178,30 +193,30 @@ static int on_progress(void *arg, curl_off_t down_total, curl_off_t down, curl_o
 static void set_tls(CURL *easy, const struct registry_tls *tls)
 {
     if (tls->is_insecure) {
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+        curl.curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl.curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
     if (tls->ca_file.n > 0) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, tls->ca_file.p);
+        curl.curl_easy_setopt(easy, CURLOPT_CAINFO, tls->ca_file.p);
     }
     if (tls->cert_file.n > 0) {
-        curl_easy_setopt(easy, CURLOPT_SSLCERT, tls->cert_file.p);
-        curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key_file.p);
+        curl.curl_easy_setopt(easy, CURLOPT_SSLCERT, tls->cert_file.p);
+        curl.curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key_file.p);
     }
 }
 
 static void set_limits(CURL *easy)
 {
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "c8s/" C8S_VERSION);
+    curl.curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl.curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl.curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl.curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
+    curl.curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    curl.curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    curl.curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl.curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+    curl.curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
+    curl.curl_easy_setopt(easy, CURLOPT_USERAGENT, "c8s/" C8S_VERSION);
 }
 
 static void set_request(struct transfer *transfer)
@@ -209,25 +224,25 @@ static void set_request(struct transfer *transfer)
     const struct transfer_request *request = &transfer->request;
     CURL *easy = transfer->easy;
 
-    curl_easy_setopt(easy, CURLOPT_URL, request->url.p);
+    curl.curl_easy_setopt(easy, CURLOPT_URL, request->url.p);
     if (strcmp(request->method, "HEAD") == 0) {
-        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+        curl.curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     } else if (strcmp(request->method, "POST") == 0) {
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)request->body.n);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body.p);
+        curl.curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)request->body.n);
+        curl.curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body.p);
     }
     LIST_EACH(header, &request->headers)
     {
-        transfer->headers = curl_slist_append(transfer->headers, header->p);
+        transfer->headers = curl.curl_slist_append(transfer->headers, header->p);
     }
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     if (request->fd >= 0 && request->offset > 0) {
         char range[40];
 
         /* Not CURLOPT_RESUME_FROM: a server that gives the whole is as good. */
         snprintf(range, sizeof(range), "%lld-", (long long)request->offset);
         transfer->in_file = request->offset;
-        curl_easy_setopt(easy, CURLOPT_RANGE, range);
+        curl.curl_easy_setopt(easy, CURLOPT_RANGE, range);
     }
     set_tls(easy, request->tls);
 }
@@ -235,7 +250,7 @@ static void set_request(struct transfer *transfer)
 /* On the thread. */
 static void begin(struct transfer *transfer)
 {
-    CURL *easy = curl_easy_init();
+    CURL *easy = curl.curl_easy_init();
 
     if (easy == NULL) {
         mem_die("libcurl gives no handle");
@@ -243,16 +258,16 @@ static void begin(struct transfer *transfer)
     transfer->easy = easy;
     set_limits(easy);
     set_request(transfer);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
-    curl_multi_add_handle(transfer->transfers->multi, easy);
+    curl.curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl.curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error);
+    curl.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl.curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl.curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl.curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+    curl.curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl.curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
+    curl.curl_multi_add_handle(transfer->transfers->multi, easy);
 }
 
 static const char *host_of(const struct transfer *transfer, char *out, size_t size)
@@ -271,10 +286,10 @@ static void set_error_text(struct transfer *transfer)
     char host[300], detail[CURL_ERROR_SIZE];
     long error = 0;
 
-    curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &error);
+    curl.curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &error);
     host_of(transfer, host, sizeof(host));
     snprintf(detail, sizeof(detail), "%s",
-             transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(transfer->result));
+             transfer->error[0] != '\0' ? transfer->error : curl.curl_easy_strerror(transfer->result));
     if (transfer->result == CURLE_COULDNT_RESOLVE_HOST) {
         host[strcspn(host, ":")] = '\0';
         snprintf(transfer->error, sizeof(transfer->error), "dial tcp: lookup %.200s: no such host", host);
@@ -299,10 +314,10 @@ static void end(struct transfer *transfer, CURLcode result)
     if (result != CURLE_OK) {
         set_error_text(transfer);
     }
-    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
+    curl.curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
     transfer->response.code = (int)code;
-    curl_multi_remove_handle(transfer->transfers->multi, transfer->easy);
-    curl_easy_cleanup(transfer->easy);
+    curl.curl_multi_remove_handle(transfer->transfers->multi, transfer->easy);
+    curl.curl_easy_cleanup(transfer->easy);
     transfer->easy = NULL;
     env_post_remote(transfer->env, finish, transfer);
 }
@@ -337,11 +352,11 @@ static void take_results(struct transfers *transfers)
 {
     int left;
 
-    for (CURLMsg *message; (message = curl_multi_info_read(transfers->multi, &left)) != NULL;) {
+    for (CURLMsg *message; (message = curl.curl_multi_info_read(transfers->multi, &left)) != NULL;) {
         if (message->msg == CURLMSG_DONE) {
             struct transfer *transfer;
 
-            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
+            curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
             end(transfer, message->data.result);
         }
     }
@@ -356,9 +371,9 @@ static void *run_thread(void *arg)
         if (take_queue(transfers) && running == 0) {
             return NULL;
         }
-        curl_multi_perform(transfers->multi, &running);
+        curl.curl_multi_perform(transfers->multi, &running);
         take_results(transfers);
-        curl_multi_poll(transfers->multi, NULL, 0, running > 0 ? 1000 : 3600 * 1000, NULL);
+        curl.curl_multi_poll(transfers->multi, NULL, 0, running > 0 ? 1000 : 3600 * 1000, NULL);
     }
 }
 
@@ -376,7 +391,7 @@ static void start_thread(struct transfers *transfers)
     if (transfers->has_thread) {
         return;
     }
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (transfers->multi = curl_multi_init()) == NULL ||
+    if (curl.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (transfers->multi = curl.curl_multi_init()) == NULL ||
         pthread_create(&transfers->thread, NULL, run_thread, transfers) != 0) {
         mem_die("can't start the thread of transfers");
     }
@@ -392,9 +407,9 @@ void transfers_free(struct transfers *transfers)
         pthread_mutex_lock(&transfers->mutex);
         transfers->is_stopping = true;
         pthread_mutex_unlock(&transfers->mutex);
-        curl_multi_wakeup(transfers->multi);
+        curl.curl_multi_wakeup(transfers->multi);
         pthread_join(transfers->thread, NULL);
-        curl_multi_cleanup(transfers->multi);
+        curl.curl_multi_cleanup(transfers->multi);
     }
     pthread_mutex_destroy(&transfers->mutex);
     free(transfers);
@@ -434,7 +449,7 @@ static struct status *leave(struct transfers *transfers, struct transfer *transf
     pthread_mutex_lock(&transfers->mutex);
     transfer->request.received = NULL;
     pthread_mutex_unlock(&transfers->mutex);
-    curl_multi_wakeup(transfers->multi);
+    curl.curl_multi_wakeup(transfers->multi);
     return status_new(STATUS_CANCELLED, "context canceled");
 }
 
@@ -468,6 +483,7 @@ static struct status *result_of(const struct transfer *transfer, struct arena *a
 struct status *transfers_run(struct transfers *transfers, struct arena *arena, const struct transfer_request *request,
                              struct transfer_response *ret)
 {
+    TRY(lazy_library_load("libcurl.so.4", curl_names, COUNT_OF(curl_names), &curl));
     struct transfer *transfer = transfer_new(transfers, request);
 
     if (request->fd >= 0 && (transfer->request.fd = fcntl(request->fd, F_DUPFD_CLOEXEC, 3)) < 0) {
@@ -480,7 +496,7 @@ struct status *transfers_run(struct transfers *transfers, struct arena *arena, c
     pthread_mutex_lock(&transfers->mutex);
     list_add_tail(&transfers->queue, &transfer->link);
     pthread_mutex_unlock(&transfers->mutex);
-    curl_multi_wakeup(transfers->multi);
+    curl.curl_multi_wakeup(transfers->multi);
     while (!transfer->is_done) {
         if (!task_park(TASK_FOREVER) && task_is_cancelled() && !transfer->is_done) {
             return leave(transfers, transfer);

@@ -1,5 +1,7 @@
 #include "runtime/images/tar_reader.h"
 
+#include "runtime/images/lazy_library.h"
+
 #include "base/limits.h"
 #include "base/mem.h"
 #include "runtime/images/digest.h"
@@ -11,6 +13,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+
+/* Loaded when first used. */
+#define ARCHIVE_FUNCTIONS(X) \
+    X(archive_entry_filetype) X(archive_entry_gid) X(archive_entry_hardlink) X(archive_entry_hardlink_utf8)      \
+    X(archive_entry_mtime) X(archive_entry_mtime_nsec) X(archive_entry_pathname) X(archive_entry_pathname_utf8)  \
+    X(archive_entry_perm) X(archive_entry_rdevmajor) X(archive_entry_rdevminor) X(archive_entry_size)            \
+    X(archive_entry_symlink) X(archive_entry_symlink_utf8) X(archive_entry_uid) X(archive_entry_xattr_next)      \
+    X(archive_entry_xattr_reset) X(archive_error_string) X(archive_read_data_block) X(archive_read_free)         \
+    X(archive_read_new) X(archive_read_next_header) X(archive_read_open) X(archive_read_open_fd)                 \
+    X(archive_read_open_memory) X(archive_read_support_filter_gzip) X(archive_read_support_filter_zstd)          \
+    X(archive_read_support_format_empty) X(archive_read_support_format_raw) X(archive_read_support_format_tar)   \
+    X(archive_set_error)
+
+static struct {
+    ARCHIVE_FUNCTIONS(LAZY_POINTER)
+} library;
+static const char *const library_names[] = {ARCHIVE_FUNCTIONS(LAZY_NAME)};
 
 enum { BLOCK_BYTES = 128 << 10, XATTRS_MAX = 1024, XATTR_BYTES_MAX = 64 << 10 };
 
@@ -29,7 +48,7 @@ struct tar_reader {
 
 static la_ssize_t stream_fail(struct tar_reader *reader, struct archive *archive, struct status *failure)
 {
-    archive_set_error(archive, EIO, "%.*s", STR_ARG(failure->message));
+    library.archive_set_error(archive, EIO, "%.*s", STR_ARG(failure->message));
     if (reader->failure == NULL) {
         reader->failure = failure;
     } else {
@@ -49,7 +68,7 @@ static la_ssize_t stream_read(struct archive *archive, void *arg, const void **r
         return stream_fail(reader, archive, status_new(STATUS_CANCELLED, "cancelled"));
     }
     int result = reader->is_drained ? ARCHIVE_EOF
-                                    : archive_read_data_block(reader->decompressor, ret_bytes, &size, &offset);
+                                    : library.archive_read_data_block(reader->decompressor, ret_bytes, &size, &offset);
 
     if (result == ARCHIVE_EOF) {
         reader->is_drained = true;
@@ -57,7 +76,7 @@ static la_ssize_t stream_read(struct archive *archive, void *arg, const void **r
     }
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
         return stream_fail(reader, archive, status_new(STATUS_BAD_REQUEST, "decompressing: %s",
-                                                       archive_error_string(reader->decompressor)));
+                                                       library.archive_error_string(reader->decompressor)));
     }
     if ((int64_t)size > reader->bytes_left) {
         return stream_fail(reader, archive, status_new(STATUS_REQUEST_ENTITY_TOO_LARGE, "too large uncompressed"));
@@ -71,7 +90,7 @@ static struct status *open_failed(struct tar_reader *reader, struct archive *arc
 {
     struct status *failure = reader->failure != NULL
                                  ? TAKE(reader->failure)
-                                 : status_new(STATUS_BAD_REQUEST, "%s: %s", what, archive_error_string(archive));
+                                 : status_new(STATUS_BAD_REQUEST, "%s: %s", what, library.archive_error_string(archive));
 
     tar_reader_free(reader);
     return failure;
@@ -84,15 +103,15 @@ static struct tar_reader *reader_new(int64_t bytes_max, const atomic_bool *is_ca
     reader->bytes_left = bytes_max;
     reader->is_cancelled = is_cancelled;
     reader->digester = digester_new(STR("sha256"));
-    reader->decompressor = archive_read_new();
-    reader->tar = archive_read_new();
+    reader->decompressor = library.archive_read_new();
+    reader->tar = library.archive_read_new();
     if (reader->decompressor == NULL || reader->tar == NULL ||
-        archive_read_support_format_raw(reader->decompressor) != ARCHIVE_OK ||
-        archive_read_support_format_empty(reader->decompressor) != ARCHIVE_OK ||
-        archive_read_support_filter_gzip(reader->decompressor) != ARCHIVE_OK ||
-        archive_read_support_filter_zstd(reader->decompressor) != ARCHIVE_OK ||
-        archive_read_support_format_tar(reader->tar) != ARCHIVE_OK ||
-        archive_read_support_format_empty(reader->tar) != ARCHIVE_OK) {
+        library.archive_read_support_format_raw(reader->decompressor) != ARCHIVE_OK ||
+        library.archive_read_support_format_empty(reader->decompressor) != ARCHIVE_OK ||
+        library.archive_read_support_filter_gzip(reader->decompressor) != ARCHIVE_OK ||
+        library.archive_read_support_filter_zstd(reader->decompressor) != ARCHIVE_OK ||
+        library.archive_read_support_format_tar(reader->tar) != ARCHIVE_OK ||
+        library.archive_read_support_format_empty(reader->tar) != ARCHIVE_OK) {
         mem_die("libarchive lacks tar, gzip or zstd");
     }
     return reader;
@@ -106,14 +125,14 @@ static struct status *reader_start(struct tar_reader *reader, int opened, struct
     if (opened != ARCHIVE_OK) {
         return open_failed(reader, reader->decompressor, "reading the archive");
     }
-    int result = archive_read_next_header(reader->decompressor, &whole);
+    int result = library.archive_read_next_header(reader->decompressor, &whole);
 
     if (result == ARCHIVE_EOF) {
         reader->is_drained = true; /* no byte at all */
     } else if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
         return open_failed(reader, reader->decompressor, "reading the archive");
     }
-    if (archive_read_open(reader->tar, reader, NULL, stream_read, NULL) != ARCHIVE_OK) {
+    if (library.archive_read_open(reader->tar, reader, NULL, stream_read, NULL) != ARCHIVE_OK) {
         return open_failed(reader, reader->tar, "not a tar archive");
     }
     *ret = reader;
@@ -122,24 +141,26 @@ static struct status *reader_start(struct tar_reader *reader, int opened, struct
 
 struct status *tar_reader_open(int fd, int64_t bytes_max, const atomic_bool *is_cancelled, struct tar_reader **ret)
 {
+    TRY(lazy_library_load("libarchive.so.13", library_names, COUNT_OF(library_names), &library));
     struct tar_reader *reader = reader_new(bytes_max, is_cancelled);
 
-    return reader_start(reader, archive_read_open_fd(reader->decompressor, fd, BLOCK_BYTES), ret);
+    return reader_start(reader, library.archive_read_open_fd(reader->decompressor, fd, BLOCK_BYTES), ret);
 }
 
 struct status *tar_reader_open_memory(struct str bytes, int64_t bytes_max, struct tar_reader **ret)
 {
+    TRY(lazy_library_load("libarchive.so.13", library_names, COUNT_OF(library_names), &library));
     struct tar_reader *reader = reader_new(bytes_max, NULL);
 
-    return reader_start(reader, archive_read_open_memory(reader->decompressor, bytes.p, bytes.n), ret);
+    return reader_start(reader, library.archive_read_open_memory(reader->decompressor, bytes.p, bytes.n), ret);
 }
 
 static enum tar_type type_of(struct archive_entry *entry)
 {
-    if (archive_entry_hardlink(entry) != NULL || archive_entry_hardlink_utf8(entry) != NULL) {
+    if (library.archive_entry_hardlink(entry) != NULL || library.archive_entry_hardlink_utf8(entry) != NULL) {
         return TAR_HARDLINK;
     }
-    switch (archive_entry_filetype(entry)) {
+    switch (library.archive_entry_filetype(entry)) {
     case AE_IFREG: return TAR_FILE;
     case AE_IFDIR: return TAR_DIRECTORY;
     case AE_IFLNK: return TAR_SYMLINK;
@@ -155,8 +176,8 @@ static struct status *read_xattrs(struct tar_reader *reader, struct archive_entr
     struct tar_xattr xattr;
 
     reader->xattrs.len = 0;
-    archive_entry_xattr_reset(entry);
-    while (archive_entry_xattr_next(entry, &xattr.name, &xattr.value, &xattr.size) == ARCHIVE_OK) {
+    library.archive_entry_xattr_reset(entry);
+    while (library.archive_entry_xattr_next(entry, &xattr.name, &xattr.value, &xattr.size) == ARCHIVE_OK) {
         if (reader->xattrs.len >= XATTRS_MAX || xattr.size > XATTR_BYTES_MAX) {
             return status_new(STATUS_REQUEST_ENTITY_TOO_LARGE, "too many or too large extended attributes");
         }
@@ -178,15 +199,15 @@ static struct status *read_entry(struct tar_reader *reader, struct archive_entry
 
     *to = (struct tar_entry){
         .type = type_of(entry),
-        .path = bytes_or_utf8(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)),
-        .mode = archive_entry_perm(entry),
-        .size = archive_entry_size(entry),
-        .mtime_seconds = archive_entry_mtime(entry),
-        .mtime_nanoseconds = archive_entry_mtime_nsec(entry),
-        .device_major = (uint32_t)archive_entry_rdevmajor(entry),
-        .device_minor = (uint32_t)archive_entry_rdevminor(entry),
+        .path = bytes_or_utf8(library.archive_entry_pathname(entry), library.archive_entry_pathname_utf8(entry)),
+        .mode = library.archive_entry_perm(entry),
+        .size = library.archive_entry_size(entry),
+        .mtime_seconds = library.archive_entry_mtime(entry),
+        .mtime_nanoseconds = library.archive_entry_mtime_nsec(entry),
+        .device_major = (uint32_t)library.archive_entry_rdevmajor(entry),
+        .device_minor = (uint32_t)library.archive_entry_rdevminor(entry),
     };
-    int64_t uid = archive_entry_uid(entry), gid = archive_entry_gid(entry);
+    int64_t uid = library.archive_entry_uid(entry), gid = library.archive_entry_gid(entry);
 
     if (to->path == NULL) {
         return status_new(STATUS_BAD_REQUEST, "an entry without a name");
@@ -197,9 +218,9 @@ static struct status *read_entry(struct tar_reader *reader, struct archive_entry
     to->uid = (uint32_t)uid;
     to->gid = (uint32_t)gid;
     if (to->type == TAR_HARDLINK) {
-        to->link = bytes_or_utf8(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry));
+        to->link = bytes_or_utf8(library.archive_entry_hardlink(entry), library.archive_entry_hardlink_utf8(entry));
     } else if (to->type == TAR_SYMLINK) {
-        to->link = bytes_or_utf8(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry));
+        to->link = bytes_or_utf8(library.archive_entry_symlink(entry), library.archive_entry_symlink_utf8(entry));
         if (to->link == NULL) {
             return status_new(STATUS_BAD_REQUEST, "%s: a symbolic link without a target", to->path);
         }
@@ -215,13 +236,13 @@ static struct status *tar_failed(struct tar_reader *reader)
     if (reader->failure != NULL) {
         return TAKE(reader->failure);
     }
-    return status_new(STATUS_BAD_REQUEST, "reading tar: %s", archive_error_string(reader->tar));
+    return status_new(STATUS_BAD_REQUEST, "reading tar: %s", library.archive_error_string(reader->tar));
 }
 
 struct status *tar_reader_next(struct tar_reader *reader, const struct tar_entry **ret)
 {
     struct archive_entry *entry;
-    int result = archive_read_next_header(reader->tar, &entry);
+    int result = library.archive_read_next_header(reader->tar, &entry);
 
     if (result == ARCHIVE_EOF) {
         *ret = NULL;
@@ -244,7 +265,7 @@ struct status *tar_reader_data(struct tar_reader *reader, const void **ret_bytes
 
     do {
         size = 0;
-        result = archive_read_data_block(reader->tar, &bytes, &size, &offset);
+        result = library.archive_read_data_block(reader->tar, &bytes, &size, &offset);
     } while (result == ARCHIVE_OK && size == 0);
     if (result == ARCHIVE_EOF) {
         *ret_size = 0;
@@ -276,8 +297,8 @@ struct status *tar_reader_finish(struct tar_reader *reader, struct arena *arena,
 void tar_reader_free(struct tar_reader *reader)
 {
     if (reader != NULL) {
-        archive_read_free(reader->tar);
-        archive_read_free(reader->decompressor);
+        library.archive_read_free(reader->tar);
+        library.archive_read_free(reader->decompressor);
         digester_free(reader->digester);
         status_free(reader->failure);
         free(reader->xattrs.items);
