@@ -2,8 +2,10 @@
 #include "api/core_v1.h"
 #include "base/file.h"
 #include "kubectl/create.h"
+#include "kubectl/output.h"
 #include "kubectl/report.h"
 #include "kubectl/trace.h"
+#include "net/crypto.h"
 #include "schema/map_of.h"
 #include "schema/names.h"
 
@@ -18,6 +20,7 @@
 struct data_options {
     struct flag_strings literals, files, env_files;
     struct str type;
+    bool append_hash;
 };
 
 /* The data as it grows, and what it is for. */
@@ -180,6 +183,32 @@ static struct status *collect(struct data *data, const struct data_options *opti
     return NULL;
 }
 
+/* Ten digits of the content's hash, spelled so that they make no words: "c-9dtcmmmm5t". */
+static struct str hashed_name(struct kubectl *k, const char *kind, struct str name, struct str type,
+                              const struct value *object)
+{
+    static const char letters[256] = {['0'] = 'g', ['1'] = 'h', ['3'] = 'k', ['a'] = 'm', ['e'] = 't'};
+    struct value *content = value_object(k->arena), *bytes = value_find(object, STR("binaryData"));
+    struct value *data = value_find(object, STR("data"));
+
+    value_set(k->arena, content, STR("kind"), value_string(k->arena, str_of(kind)));
+    value_set(k->arena, content, STR("name"), value_string(k->arena, name));
+    value_set(k->arena, content, STR("data"), data != NULL ? data : value_string(k->arena, STR("")));
+    if (type.p != NULL) {
+        value_set(k->arena, content, STR("type"), value_string(k->arena, type));
+    }
+    if (bytes != NULL) {
+        value_set(k->arena, content, STR("binaryData"), bytes);
+    }
+    struct str hex = crypto_sha256_hex(k->arena, value_json(k->arena, content));
+    char *suffix = arena_cstr(k->arena, str_sub(hex, 0, 10));
+
+    for (char *at = suffix; *at != '\0'; at++) {
+        *at = letters[(unsigned char)*at] != 0 ? letters[(unsigned char)*at] : *at;
+    }
+    return arena_printf(k->arena, "%.*s-%s", STR_ARG(name), suffix);
+}
+
 static struct status *configmap_run(struct kubectl *k, void *arg)
 {
     struct data data = {.k = k, .kind = "ConfigMap"};
@@ -190,6 +219,10 @@ static struct status *configmap_run(struct kubectl *k, void *arg)
     map->metadata.name = data.name;
     map->data = data.text;
     map->binary_data = data.bytes;
+    if (((const struct data_options *)arg)->append_hash) {
+        map->metadata.name = hashed_name(k, "ConfigMap", data.name, (struct str){0},
+                                         output_value_of(k, &core_v1_config_map_kind, map));
+    }
     return create_built(k, &core_v1_config_map_kind, map, start);
 }
 
@@ -203,6 +236,10 @@ static struct status *secret_run(struct kubectl *k, void *arg)
     secret->metadata.name = data.name;
     secret->data = data.bytes;
     secret->type = ((const struct data_options *)arg)->type;
+    if (((const struct data_options *)arg)->append_hash) {
+        secret->metadata.name = hashed_name(k, "Secret", data.name, secret->type.n > 0 ? secret->type : STR(""),
+                                            output_value_of(k, &core_v1_secret_kind, secret));
+    }
     return create_built(k, &core_v1_secret_kind, secret, start);
 }
 
@@ -210,6 +247,7 @@ static const struct flag data_flags[] = {
     FLAG(ARRAY, struct data_options, literals, "from-literal", 0, "KEY=VALUE; may be repeated"),
     FLAG(STRINGS, struct data_options, files, "from-file", 0, "[KEY=]FILE or a folder; may be repeated"),
     FLAG(STRINGS, struct data_options, env_files, "from-env-file", 0, "file of KEY=VALUE lines"),
+    FLAG(BOOL, struct data_options, append_hash, "append-hash", 0, "a hash of the content at the end of the name"),
     FLAG(STRING, struct data_options, type, "type", 0, "of a secret"),
 };
 

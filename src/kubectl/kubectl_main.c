@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_annotate, &command_api_resources, &command_api_versions, &command_apply, &command_attach,
-    &command_cluster_info, &command_config, &command_cordon, &command_create, &command_delete, &command_describe,
-    &command_exec, &command_expose, &command_get, &command_label, &command_logs, &command_patch, &command_replace,
-    &command_rollout, &command_run, &command_scale, &command_set, &command_uncordon, &command_version, &command_wait,
-    NULL,
+    &command_annotate, &command_api_resources, &command_api_versions, &command_apply, &command_attach, &command_auth,
+    &command_autoscale, &command_cluster_info, &command_config, &command_cordon, &command_create, &command_delete,
+    &command_describe, &command_drain, &command_events, &command_exec, &command_expose, &command_get, &command_label,
+    &command_logs, &command_patch, &command_replace, &command_rollout, &command_run, &command_scale, &command_set,
+    &command_taint, &command_uncordon, &command_version, &command_wait, NULL,
 };
 
 #define GLOBAL(type, member, name, shorthand, help) FLAG(type, struct global_flags, member, name, shorthand, help)
@@ -202,22 +202,36 @@ struct str kubectl_namespace(const struct kubectl *k)
     return k->config.namespace.n > 0 ? k->config.namespace : STR("default");
 }
 
-static void print_usage(struct kubectl *k, const struct command *command)
+static void print_usage(struct kubectl *k, FILE *out, const struct command *command)
 {
-    fprintf(k->out, "%s.\n\nUsage:\n  kubectl %.*s %s\n", command->help, STR_ARG(k->path),
-            command->usage != NULL ? command->usage : "[flags]");
+    fprintf(out, "%s.\n", command->help);
+    if (command->aliases != NULL) {
+        struct str rest = str_of(command->aliases), alias;
+
+        fprintf(out, "\nAliases:\n%s", command->name);
+        while (str_next(&rest, ',', &alias)) {
+            fprintf(out, ", %.*s", STR_ARG(alias));
+        }
+        fprintf(out, "\n");
+    }
     if (command->subcommands != NULL) {
-        fprintf(k->out, "\nAvailable Commands:\n");
+        fprintf(out, "\nAvailable Commands:\n");
         for (const struct command *const *at = command->subcommands; *at != NULL; at++) {
-            fprintf(k->out, "  %-16s %s\n", (*at)->name, (*at)->help);
+            fprintf(out, "  %-14s %s\n", (*at)->name, (*at)->help);
         }
     }
     if (command->flag_count > 0) {
         struct flag_table table = {command->flags, command->flag_count, NULL};
 
-        fprintf(k->out, "\nOptions:\n%.*s", STR_ARG(flags_usage(&table, k->arena)));
+        fprintf(out, "\nOptions:\n%.*s", STR_ARG(flags_usage(&table, k->arena)));
     }
-    fprintf(k->out, "\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).\n");
+    fprintf(out, "\nUsage:\n  kubectl %.*s %s\n\n", STR_ARG(k->path),
+            command->usage != NULL ? command->usage : "[flags] [options]");
+    if (command->subcommands != NULL) {
+        fprintf(out, "Use \"kubectl %.*s <command> --help\" for more information about a given command.\n",
+                STR_ARG(k->path));
+    }
+    fprintf(out, "Use \"kubectl options\" for a list of global command-line options (applies to all commands).\n");
 }
 
 static void print_overview(struct kubectl *k)
@@ -256,6 +270,17 @@ static size_t tables_of(struct kubectl *k, const struct command *command, void *
 
 enum { TABLES_MAX = 8 };
 
+static struct str joined(struct arena *arena, const struct flag_strings *words)
+{
+    struct str text = STR("");
+
+    LIST_EACH(word, words)
+    {
+        text = arena_printf(arena, "%.*s%s%.*s", STR_ARG(text), text.n > 0 ? " " : "", STR_ARG(*word));
+    }
+    return text;
+}
+
 static struct status *run_command(struct kubectl *k, const struct command *command, char **argv, size_t argc)
 {
     struct flag_table tables[TABLES_MAX];
@@ -282,12 +307,17 @@ static struct status *run_command(struct kubectl *k, const struct command *comma
         status_free(status);
         return usage;
     }
-    if (k->args.wants_help || (command->run == NULL && k->args.positional.len == 0)) {
-        print_usage(k, command);
+    if (k->args.wants_help) {
+        print_usage(k, k->out, command);
+        return NULL;
+    }
+    if (command->run == NULL && k->args.positional.len == 0) {
+        print_usage(k, k->err, command);
+        k->exit_code = 1;
         return NULL;
     }
     if (command->run == NULL) {
-        return error_usage(k, "unknown command \"%.*s\"", STR_ARG(k->args.positional.items[0]));
+        return error_usage(k, "unknown command \"%.*s\"", STR_ARG(joined(k->arena, &k->args.positional)));
     }
     TRY(check_write_flags(k));
     trace_step(k, TRACE_COMMAND, k->start, NULL, "kubectl %.*s", STR_ARG(k->line));

@@ -11,7 +11,7 @@
 #define PATCH_BYTES_MAX ((size_t)4 << 20)
 
 struct patch_options {
-    struct str patch, patch_file, type, subresource;
+    struct str patch, patch_file, type, subresource, raw;
     bool local, force;
 };
 
@@ -182,12 +182,37 @@ static struct status *replace_one(struct kubectl *k, const struct output *output
     return output_done(k, output, selected->kind, answer, selected->name, "replaced", is_first);
 }
 
+/* One file, as it is, to a path. */
+static struct status *replace_raw(struct kubectl *k, struct str path)
+{
+    struct str text;
+    struct value *answer;
+    OWNED(buf_done) struct buf out = {0};
+
+    if (k->files.names.len != 1) {
+        return error_local("--raw can only use a single local file or stdin");
+    }
+    struct status *status = file_read(k->arena, arena_cstr(k->arena, k->files.names.items[0]), PATCH_BYTES_MAX, &text);
+
+    if (status != NULL) {
+        status->code = 0;
+        return status;
+    }
+    TRY(api_call(k, &(struct api_request){.method = "PUT", .path = path, .raw_body = text}, &answer));
+    value_write_json(&out, answer, 0);
+    output_text(k, buf_str(&out));
+    return NULL;
+}
+
 static struct status *replace_run(struct kubectl *k, void *arg)
 {
     const struct patch_options *options = arg;
     struct selection selection;
     struct output output;
 
+    if (options->raw.n > 0) {
+        return replace_raw(k, options->raw);
+    }
     TRY(output_parse(k, false, &output));
     if (k->files.names.len == 0) {
         return error_local("must specify one of -f and -k");
@@ -204,6 +229,7 @@ static struct status *replace_run(struct kubectl *k, void *arg)
 
 static const struct flag replace_flags[] = {
     FLAG(BOOL, struct patch_options, force, "force", 0, "delete the old one first"),
+    FLAG(STRING, struct patch_options, raw, "raw", 0, "a path to PUT the file to as it is"),
     FLAG_IGNORE("grace-period"),
     FLAG_IGNORE("timeout"),
     FLAG_IGNORE_BOOL("wait"),

@@ -3,6 +3,7 @@
 #include "kubectl/report.h"
 #include "kubectl/request.h"
 #include "kubectl/selection.h"
+#include "schema/json.h"
 
 struct set_options {
     bool all, local;
@@ -82,6 +83,20 @@ static const char *spec_path(const struct kind *kind)
                                          : "spec.template.spec";
 }
 
+/* The object as Go's types write it: structs that the file left out are there, empty. */
+static struct status *with_zero_structs(struct kubectl *k, const struct kind *kind, struct value **object)
+{
+    void *typed = arena_alloc(k->arena, kind->type->size);
+    struct status *status = json_decode(k->arena, kind->type, value_json(k->arena, *object), typed, NULL);
+
+    if (status != NULL) {
+        status->code = 0;
+        return status;
+    }
+    *object = output_value_of(k, kind, typed);
+    return NULL;
+}
+
 static struct status *set_image_of(struct kubectl *k, const struct set_options *options, const struct output *output,
                                    const struct selected *selected, struct image_changes *changes, bool is_first)
 {
@@ -112,6 +127,9 @@ static struct status *set_image_of(struct kubectl *k, const struct set_options *
     if (!options->local && k->write.dry_run != DRY_RUN_CLIENT) {
         TRY(api_patch(k, selected->kind, selected->namespace, selected->name, STR(""), CLIENT_PATCH_STRATEGIC,
                       wrapped(k, spec_path(selected->kind), patch), "kubectl-set", &object));
+    }
+    if (options->local && selected->kind->type != NULL) {
+        TRY(with_zero_structs(k, selected->kind, &object));
     }
     return output_done(k, output, selected->kind, object, selected->name, "image updated", is_first);
 }
