@@ -1,5 +1,6 @@
 /* Back-off by key, as stock's flowcontrol.Backoff: the delay starts at `initial`, doubles with each step up to `max`,
- * and is forgotten when twice `max` has passed since the last step. Times are those of one clock, chosen by the caller. */
+ * and is forgotten when twice `max` has passed since the last step. Times are those of one clock, chosen by the
+ * caller. */
 #ifndef KUBELET_BACKOFF_H
 #define KUBELET_BACKOFF_H
 

@@ -1,4 +1,5 @@
-/* What CRI needs to make a pod's sandbox and containers: functions of the spec and of what is known of the node. No I/O. */
+/* What CRI needs to make a pod's sandbox and containers: functions of the spec and of what is known of the node. No
+ * I/O. */
 #ifndef KUBELET_CONTAINER_CONFIG_H
 #define KUBELET_CONTAINER_CONFIG_H
 

@@ -16,8 +16,8 @@ struct container_kill {
  * stopped. */
 MUST_USE struct status *container_kill(struct kubelet *kubelet, const struct core_v1_pod *pod,
                                        const struct container_kill *kill);
-/* All running containers of the pod, the sidecars last and in reverse order, then its sandboxes. grace_seconds below 0: as
- * the pod says. Parks. */
+/* All running containers of the pod, the sidecars last and in reverse order, then its sandboxes. grace_seconds below
+ * 0: as the pod says. Parks. */
 MUST_USE struct status *pod_kill(struct kubelet *kubelet, const struct core_v1_pod *pod,
                                  const struct runtime_pod *runtime, int64_t grace_seconds);
 

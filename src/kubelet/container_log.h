@@ -38,8 +38,8 @@ struct container_log_writer {
 /* Takes one raw line; what is to be sent is added to `out`. Lines that are not in the format are skipped. */
 void container_log_write(struct container_log_writer *writer, struct str line, struct buf *out);
 
-/* Where in `bytes` (the end of a file) the last `count` lines begin. *ret_complete is false when `bytes` holds fewer, so
- * more of the file must be read before it. A last line without its newline counts. */
+/* Where in `bytes` (the end of a file) the last `count` lines begin. *ret_complete is false when `bytes` holds fewer,
+ * so more of the file must be read before it. A last line without its newline counts. */
 size_t container_log_tail(struct str bytes, int64_t count, bool *ret_complete);
 
 #endif

@@ -16,10 +16,10 @@ static const struct volume_place *find_volume(const struct volume_places *places
 
 static int32_t propagation_of(const struct core_v1_volume_mount *mount)
 {
-    return mount->mount_propagation == NULL                        ? CRI_V1_MOUNT_PROPAGATION_PROPAGATION_PRIVATE
-           : str_is(*mount->mount_propagation, "Bidirectional")    ? CRI_V1_MOUNT_PROPAGATION_PROPAGATION_BIDIRECTIONAL
-           : str_is(*mount->mount_propagation, "HostToContainer") ? CRI_V1_MOUNT_PROPAGATION_PROPAGATION_HOST_TO_CONTAINER
-                                                                   : CRI_V1_MOUNT_PROPAGATION_PROPAGATION_PRIVATE;
+    return mount->mount_propagation == NULL                     ? CRI_V1_MOUNT_PROPAGATION_PROPAGATION_PRIVATE
+         : str_is(*mount->mount_propagation, "Bidirectional")   ? CRI_V1_MOUNT_PROPAGATION_PROPAGATION_BIDIRECTIONAL
+         : str_is(*mount->mount_propagation, "HostToContainer") ? CRI_V1_MOUNT_PROPAGATION_PROPAGATION_HOST_TO_CONTAINER
+                                                                : CRI_V1_MOUNT_PROPAGATION_PROPAGATION_PRIVATE;
 }
 
 /* The subPath is bound to a place of its own, so that what the container sees does not change when the pod moves links

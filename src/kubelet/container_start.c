@@ -262,7 +262,7 @@ static bool run_post_start(struct start *start, struct str id)
 
     if (error == NULL) {
         kubelet_trace_pod(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_OK, from, "postStart of %.*s",
-                  STR_ARG(start->container->name));
+                          STR_ARG(start->container->name));
         return true;
     }
     struct str text = take_text(all->arena, error);
@@ -271,7 +271,7 @@ static bool run_post_start(struct start *start, struct str id)
     container_event(all->kubelet, all->pod, start->kind, start->container->name, "Warning", "FailedPostStartHook",
                     "PostStartHook failed");
     kubelet_trace_pod(all->pod, TRACE_HOOKS_AND_PROBES, TRACE_FAILED, from, "postStart of %.*s: %.*s",
-              STR_ARG(start->container->name), STR_ARG(text));
+                      STR_ARG(start->container->name), STR_ARG(text));
     const struct runtime_container running = {.id = id, .name = start->container->name, .state = RUNTIME_RUNNING};
     struct container_kill kill = {.container = &running,
                                   .message = STR("FailedPostStartHook"),

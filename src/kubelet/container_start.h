@@ -1,4 +1,5 @@
-/* Starts one container of a pod: back-off, image, configuration, create, start, postStart hook, with the events of each. */
+/* Starts one container of a pod: back-off, image, configuration, create, start, postStart hook, with the events of
+ * each. */
 #ifndef KUBELET_CONTAINER_START_H
 #define KUBELET_CONTAINER_START_H
 
@@ -24,8 +25,8 @@ struct pod_starting {
 /* Parks. False with the problem, which is in the arena, when it does not run. */
 bool container_start(struct pod_starting *starting, enum plan_kind kind, size_t index,
                      struct start_problem *ret_problem);
-/* Whether the container must wait because it ended a short while ago; the problem tells how long. Takes the next step of
- * the back-off when it need not. */
+/* Whether the container must wait because it ended a short while ago; the problem tells how long. Takes the next step
+ * of the back-off when it need not. */
 bool container_is_backing_off(struct pod_starting *starting, enum plan_kind kind,
                               const struct core_v1_container *container, struct start_problem *ret_problem);
 

@@ -29,7 +29,8 @@ static struct status *decode_base64(struct arena *arena, struct str text, struct
         int value = sextet(text.p[i]);
 
         if (value < 0) {
-            return status_new(STATUS_BAD_REQUEST, "unable to decode auth field: illegal base64 data at input byte %zu", i);
+            return status_new(STATUS_BAD_REQUEST, "unable to decode auth field: illegal base64 data at input byte %zu",
+                              i);
         }
         bits = bits << 6 | (unsigned)value;
         have += 6;
@@ -58,7 +59,8 @@ static struct status *add_entry(struct docker_config *config, struct arena *aren
 
         TRY(decode_base64(arena, auth, &text));
         if (!str_cut(text, ':', &credential.username, &credential.password)) {
-            return status_new(STATUS_BAD_REQUEST, "unable to parse auth field, must be formatted as base64(username:password)");
+            return status_new(STATUS_BAD_REQUEST, "unable to parse auth field, must be formatted as "
+                                                  "base64(username:password)");
         }
     }
     if (credential.username.n > 0 || credential.identity_token.n > 0) {

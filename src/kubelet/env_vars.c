@@ -140,7 +140,8 @@ static struct status *add_from(struct making *making, const struct core_v1_env_f
         const struct core_v1_config_map *map;
 
         optional = from->config_map_ref->optional != NULL && *from->config_map_ref->optional;
-        error = sources->config_map(sources->arg, from->config_map_ref->local_object_reference.name, making->arena, &map);
+        error =
+            sources->config_map(sources->arg, from->config_map_ref->local_object_reference.name, making->arena, &map);
         if (error == NULL) {
             set_all(making, from->prefix, &map->data);
         }

@@ -173,7 +173,8 @@ static struct status *reclaim(struct eviction_manager *manager, const struct evi
     struct eviction_observation observations[EVICTION_SIGNAL_COUNT];
     struct candidates candidates = {0};
 
-    node_event(kubelet, "Warning", "EvictionThresholdMet", "Attempting to reclaim %s", eviction_signal_resource(signal));
+    node_event(kubelet, "Warning", "EvictionThresholdMet", "Attempting to reclaim %s",
+               eviction_signal_resource(signal));
     if (eviction_signal_pressure(signal) == EVICTION_DISK_PRESSURE) {
         TRY(image_collector_remove_unused(kubelet->image_collector));
         TRY(observe(kubelet, observations));

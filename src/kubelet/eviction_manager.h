@@ -1,5 +1,5 @@
-/* Watches what memory, disk and process numbers the node has left, reports pressure, and evicts pods when thresholds are met:
- * images nobody uses go first, then one pod at a time. */
+/* Watches what memory, disk and process numbers the node has left, reports pressure, and evicts pods when thresholds
+ * are met: images nobody uses go first, then one pod at a time. */
 #ifndef KUBELET_EVICTION_MANAGER_H
 #define KUBELET_EVICTION_MANAGER_H
 

@@ -17,8 +17,8 @@ static struct status *parse_amount(struct arena *arena, struct str text, int64_t
         str_cut(str_sub(text, 0, text.n - 1), '.', &whole, &fraction);
         if (!str_to_i64(whole, &percent) || percent < 0 || percent > 100 ||
             (fraction.n > 0 && !str_to_i64(str_sub(fraction, 0, 1), &tenths))) {
-            return status_new(STATUS_BAD_REQUEST, "eviction percentage threshold %.*s must be positive and at most 100%%",
-                              STR_ARG(text));
+            return status_new(STATUS_BAD_REQUEST,
+                              "eviction percentage threshold %.*s must be positive and at most 100%%", STR_ARG(text));
         }
         *ret_percent = ((double)percent + (double)tenths / 10) / 100;
         return NULL;
@@ -39,7 +39,8 @@ static struct status *parse_list(struct arena *arena, const struct flag_strings 
             continue;
         }
         if (!str_cut(*text, '<', &name, &amount)) {
-            return status_new(STATUS_BAD_REQUEST, "invalid eviction threshold syntax %.*s, expected <signal><operator><value>",
+            return status_new(STATUS_BAD_REQUEST,
+                              "invalid eviction threshold syntax %.*s, expected <signal><operator><value>",
                               STR_ARG(*text));
         }
         if (!eviction_signal_parse(name, &threshold.signal)) {

@@ -1,5 +1,5 @@
-/* $(NAME) references, as in a container's env, command, args and subPathExpr: $(NAME) is replaced when NAME is known and
- * kept when not; $$ is a dollar sign, so $$(NAME) becomes $(NAME). Pure. */
+/* $(NAME) references, as in a container's env, command, args and subPathExpr: $(NAME) is replaced when NAME is known
+ * and kept when not; $$ is a dollar sign, so $$(NAME) becomes $(NAME). Pure. */
 #ifndef KUBELET_EXPANSION_H
 #define KUBELET_EXPANSION_H
 

@@ -58,7 +58,9 @@ static int compare_containers(const void *a, const void *b)
         order = str_cmp(left->name, right->name);
     }
     if (order == 0) {
-        order = left->created == right->created ? str_cmp(left->id, right->id) : left->created > right->created ? -1 : 1;
+        order = left->created == right->created ? str_cmp(left->id, right->id)
+              : left->created > right->created  ? -1
+                                                : 1;
     }
     return order;
 }

@@ -127,7 +127,8 @@ struct status *hook_run(struct kubelet *kubelet, const struct core_v1_container 
         if (!task_sleep(timeout > 0 ? MIN(wanted, timeout) : wanted)) {
             return status_new(STATUS_CANCELLED, "context canceled");
         }
-        return timeout > 0 && wanted > timeout ? status_new(STATUS_TIMEOUT, "container terminated before sleep hook finished")
+        return timeout > 0 && wanted > timeout ? status_new(STATUS_TIMEOUT, "container terminated before sleep hook "
+                                                                            "finished")
                                                : NULL;
     }
     return status_new(STATUS_INVALID, "invalid handler: no action");

@@ -63,7 +63,8 @@ struct status *pod_hostname(struct arena *arena, const struct core_v1_pod *pod, 
 
         if (fqdn.n > 64) {
             return status_new(STATUS_INVALID,
-                              "failed to construct FQDN from pod hostname and cluster domain, FQDN %.*s is too long (64 "
+                              "failed to construct FQDN from pod hostname and cluster domain, FQDN %.*s is too long "
+                              "(64 "
                               "characters is the max, %zu characters requested)",
                               STR_ARG(fqdn), fqdn.n);
         }

@@ -53,8 +53,8 @@ static void adopt(struct kubelet *kubelet, const struct runtime_items *items)
     }
 }
 
-/* The pod's directory is the last that goes, so it tells what else may be left: its cgroup is not looked for, since other
- * kubelets may share the machine. */
+/* The pod's directory is the last that goes, so it tells what else may be left: its cgroup is not looked for, since
+ * other kubelets may share the machine. */
 static struct status *sweep_directories(struct kubelet *kubelet, struct arena *arena)
 {
     struct host_names names = {0};

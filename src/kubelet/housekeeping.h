@@ -1,5 +1,5 @@
-/* Finds what pods have left on this node that no source knows any more, from before the kubelet was started or from workers
- * that were lost with it: containers, directories, cgroups. */
+/* Finds what pods have left on this node that no source knows any more, from before the kubelet was started or from
+ * workers that were lost with it: containers, directories, cgroups. */
 #ifndef KUBELET_HOUSEKEEPING_H
 #define KUBELET_HOUSEKEEPING_H
 

@@ -196,7 +196,7 @@ static bool pull_now(struct look *look, struct str image, const struct docker_co
     backoff_forget(&manager->backoff, key);
     free(map_remove(&manager->last_errors, key));
     kubelet_trace_pod(look->pod, TRACE_IMAGE, TRACE_OK, started, "pulled %.*s in %.*s", STR_ARG(look->container->image),
-              STR_ARG(own));
+                      STR_ARG(own));
     return true;
 }
 
@@ -278,11 +278,12 @@ void image_pull_secrets(struct kubelet *kubelet, const struct core_v1_pod *pod, 
         }
         if (error != NULL) {
             pod_event(kubelet, pod, "Warning", "FailedToRetrieveImagePullSecret",
-                      "Unable to retrieve some image pull secrets (%.*s); attempting to pull the image may not succeed.",
+                      "Unable to retrieve some image pull secrets (%.*s); attempting to pull the image may not "
+                      "succeed.",
                       STR_ARG(reference->name));
             status_free(error);
         }
     }
     kubelet_trace_pod(pod, TRACE_PULL_SECRETS, found > 0 ? TRACE_OK : TRACE_FAILED, start, "%zu of %zu read", found,
-              (size_t)pod->spec.image_pull_secrets.len);
+                      (size_t)pod->spec.image_pull_secrets.len);
 }

@@ -62,8 +62,8 @@ void kubelet_options_default(struct kubelet_options *options);
 /* Client, cri and host are lent and must outlive the kubelet. `client` may be NULL: only static pods run then. */
 struct kubelet *kubelet_new(const struct kubelet_options *options, struct client *client, struct cri *cri,
                             struct host *host);
-/* Starts all its tasks and returns at once; parks until the machine's and runtime's facts are known. Waits for a runtime
- * that does not answer yet. */
+/* Starts all its tasks and returns at once; parks until the machine's and runtime's facts are known. Waits for a
+ * runtime that does not answer yet. */
 MUST_USE struct status *kubelet_start(struct kubelet *kubelet);
 /* Ends all its tasks (parks); pods go on running. */
 void kubelet_stop(struct kubelet *kubelet);

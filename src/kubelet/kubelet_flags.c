@@ -203,9 +203,9 @@ static struct str flag_text(struct arena *arena, const struct value *value, cons
 static void add_taints(struct arena *arena, const struct value *taints, struct str_list *ret)
 {
     VALUE_EACH_ITEM (taint, taints) {
-        *LIST_ADD(arena, ret) = arena_printf(arena, "--register-with-taints=%.*s=%.*s:%.*s",
-                                             STR_ARG(value_str_at(*taint, "key")), STR_ARG(value_str_at(*taint, "value")),
-                                             STR_ARG(value_str_at(*taint, "effect")));
+        *LIST_ADD(arena, ret) =
+            arena_printf(arena, "--register-with-taints=%.*s=%.*s:%.*s", STR_ARG(value_str_at(*taint, "key")),
+                         STR_ARG(value_str_at(*taint, "value")), STR_ARG(value_str_at(*taint, "effect")));
     }
 }
 
@@ -308,7 +308,8 @@ static struct status *read_amounts(struct arena *arena, const struct flag_string
     return NULL;
 }
 
-static struct status *read_taints(struct arena *arena, const struct flag_strings *texts, struct kubelet_options *options)
+static struct status *read_taints(struct arena *arena, const struct flag_strings *texts,
+                                  struct kubelet_options *options)
 {
     LIST_EACH (text, texts) {
         struct str label, effect, key, value;

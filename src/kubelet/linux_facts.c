@@ -88,7 +88,8 @@ static void add_huge_pages(struct arena *arena, struct host_facts *facts)
                           : kilobytes % (1 << 10) == 0 ? arena_printf(arena, "%lldMi", kilobytes >> 10)
                                                        : arena_printf(arena, "%lldKi", kilobytes);
 
-        *LIST_ADD(arena, &facts->huge_pages) = (struct host_huge_pages){.size = size, .bytes = count * kilobytes * 1024};
+        *LIST_ADD(arena, &facts->huge_pages) =
+            (struct host_huge_pages){.size = size, .bytes = count * kilobytes * 1024};
     }
     if (listing != NULL) {
         closedir(listing);

@@ -47,7 +47,8 @@ void memory_cri_tell(struct memory_cri *memory, const struct memory_one *one, in
 
 static struct status *down(void)
 {
-    return status_new(STATUS_SERVICE_UNAVAILABLE, "connection error: desc = \"transport: Error while dialing: dial unix: "
+    return status_new(STATUS_SERVICE_UNAVAILABLE, "connection error: desc = \"transport: Error while dialing: dial "
+                                                  "unix: "
                                                   "connect: connection refused\"");
 }
 

@@ -1,11 +1,13 @@
-/* A container runtime that keeps everything in memory: for the simulation and for tests, which make containers end, calls
- * fail and the runtime stop as they like. Containers run until they are stopped or told to end. On the env's thread. */
+/* A container runtime that keeps everything in memory: for the simulation and for tests, which make containers end,
+ * calls fail and the runtime stop as they like. Containers run until they are stopped or told to end. On the env's
+ * thread. */
 #ifndef KUBELET_MEMORY_CRI_H
 #define KUBELET_MEMORY_CRI_H
 
 #include "kubelet/cri.h"
 
-/* All that it has is gone with cri_free(). A kubelet that is started again on the same one finds its containers there. */
+/* All that it has is gone with cri_free(). A kubelet that is started again on the same one finds its containers
+ * there. */
 struct cri *memory_cri_new(void);
 
 /* How long each call takes at least, and at most (drawn at random); 0 at first: calls do not park. */

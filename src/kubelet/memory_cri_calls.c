@@ -61,7 +61,8 @@ static struct status *run_sandbox(struct memory_cri *memory, const struct cri_v1
         .created_at = env_wall(),
         .is_ready = true,
     };
-    sandbox->ip = arena_printf(own, "10.88.%d.%d", (int)(memory->last_id / 250 % 250), (int)(memory->last_id % 250 + 2));
+    sandbox->ip =
+        arena_printf(own, "10.88.%d.%d", (int)(memory->last_id / 250 % 250), (int)(memory->last_id % 250 + 2));
     *VEC_ADD(&memory->sandboxes) = sandbox;
     response->pod_sandbox_id = arena_str(arena, sandbox->id);
     return NULL;
@@ -177,7 +178,8 @@ static struct status *create(struct memory_cri *memory, const struct cri_v1_crea
         .created_at = env_wall(),
         .stop_timeout = -1,
     };
-    one->log_path = arena_printf(own, "%.*s/%.*s", STR_ARG(sandbox->config->log_directory), STR_ARG(one->config->log_path));
+    one->log_path =
+        arena_printf(own, "%.*s/%.*s", STR_ARG(sandbox->config->log_directory), STR_ARG(one->config->log_path));
     *VEC_ADD(&memory->containers) = one;
     response->container_id = arena_str(arena, one->id);
     memory_cri_tell(memory, one, CRI_V1_CONTAINER_EVENT_TYPE_CONTAINER_CREATED_EVENT);

@@ -1,5 +1,5 @@
-/* Makes the node known to the API: registers it, reports its status when that has changed or five minutes have passed, and
- * renews its Lease. */
+/* Makes the node known to the API: registers it, reports its status when that has changed or five minutes have
+ * passed, and renews its Lease. */
 #ifndef KUBELET_NODE_AGENT_H
 #define KUBELET_NODE_AGENT_H
 

@@ -95,7 +95,8 @@ static bool wait_synced(struct informer *informer)
 {
     int64_t deadline = env_mono() + SYNC_WAIT_SECONDS * ENV_SECOND;
 
-    for (int64_t step = ENV_MS; !informer_is_synced(informer) && env_mono() < deadline; step = MIN(step * 2, ENV_SECOND)) {
+    for (int64_t step = ENV_MS; !informer_is_synced(informer) && env_mono() < deadline;
+         step = MIN(step * 2, ENV_SECOND)) {
         if (!task_sleep(step)) {
             return false;
         }

@@ -1,5 +1,5 @@
-/* Notices what happens to containers by itself, and wakes their pods: from the runtime's own events where it tells them,
- * else by listing all containers every second and looking for differences. */
+/* Notices what happens to containers by itself, and wakes their pods: from the runtime's own events where it tells
+ * them, else by listing all containers every second and looking for differences. */
 #ifndef KUBELET_PLEG_H
 #define KUBELET_PLEG_H
 

@@ -41,8 +41,8 @@ static void take(struct sums *sums, const struct core_v1_container *container, s
     sums->is_limited = sums->is_limited && limit > 0;
 }
 
-/* What the pod may use at once: its containers and sidecars together, or an init container beside the sidecars before it,
- * whichever is more. */
+/* What the pod may use at once: its containers and sidecars together, or an init container beside the sidecars before
+ * it, whichever is more. */
 static struct sums sum_up(const struct core_v1_pod *pod, struct str name, bool is_cpu)
 {
     struct sums running = {.is_limited = true}, most = {.is_limited = true};
@@ -137,7 +137,7 @@ struct status *pod_cgroup_make(struct kubelet *kubelet, const struct core_v1_pod
     struct status *error = host_cgroup_apply(kubelet->host, name.p, &limits);
 
     kubelet_trace_pod(pod, TRACE_QOS_CGROUP, error == NULL ? TRACE_OK : TRACE_FAILED, from, "%s: %.*s",
-              qos_class_name(pod_qos(pod)), STR_ARG(error == NULL ? name : error->message));
+                      qos_class_name(pod_qos(pod)), STR_ARG(error == NULL ? name : error->message));
     if (error != NULL) {
         pod_event(kubelet, pod, "Warning", "FailedCreatePodContainer", "unable to ensure pod container exists: %.*s",
                   STR_ARG(error->message));

@@ -1,4 +1,5 @@
-/* The cgroups of pods: ROOT/kubepods[/burstable|/besteffort]/podUID with the limits that requests and limits amount to. */
+/* The cgroups of pods: ROOT/kubepods[/burstable|/besteffort]/podUID with the limits that requests and limits amount
+ * to. */
 #ifndef KUBELET_POD_CGROUPS_H
 #define KUBELET_POD_CGROUPS_H
 

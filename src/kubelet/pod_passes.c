@@ -113,7 +113,7 @@ static bool admit(struct pass *pass)
         !pod_admission_check(pass->kubelet, pass->pod->pod, pass->arena, &rejection)) {
         pod_event(pass->kubelet, pass->pod->pod, "Warning", rejection.reason.p, "%.*s", STR_ARG(rejection.message));
         kubelet_trace_pod(pass->pod->pod, TRACE_POD_STATUS, TRACE_FAILED, from, "rejected: %.*s: %.*s",
-                  STR_ARG(rejection.reason), STR_ARG(rejection.message));
+                          STR_ARG(rejection.reason), STR_ARG(rejection.message));
         worker->failed_reason = arena_str(worker->arena, rejection.reason);
         worker->failed_message =
             arena_printf(worker->arena, "Pod was rejected: %.*s", STR_ARG(rejection.message));

@@ -1,9 +1,9 @@
 /* What is to be done for a pod now: a function of its spec, what the runtime has, and what its probes say. Pure.
  *
- * The rules are stock's computePodActions: a sandbox that is missing, dead or changed is made anew and everything starts
- * over; init containers run one after the other, sidecars stay up; containers come back by their restart policy, also
- * when a liveness or startup probe failed or their definition changed. Back-off is not decided here but when a container
- * is about to be started (pod_sync.c). */
+ * The rules are stock's computePodActions: a sandbox that is missing, dead or changed is made anew and everything
+ * starts over; init containers run one after the other, sidecars stay up; containers come back by their restart
+ * policy, also when a liveness or startup probe failed or their definition changed. Back-off is not decided here but
+ * when a container is about to be started (pod_sync.c). */
 #ifndef KUBELET_POD_PLAN_H
 #define KUBELET_POD_PLAN_H
 

@@ -28,7 +28,8 @@ bool pod_resize_fits(struct arena *arena, const struct pod_admission_facts *fact
 /* Told of each container that has its new resources now. */
 typedef void resize_result(void *arg, struct str container_id);
 
-/* Cgroups and containers; those that must restart are killed, and the next pass of pod_sync() starts them again. Parks. */
+/* Cgroups and containers; those that must restart are killed, and the next pass of pod_sync() starts them again.
+ * Parks. */
 MUST_USE struct status *pod_resize(struct kubelet *kubelet, const struct core_v1_pod *pod,
                                    const struct resize_changes *changes, resize_result *result, void *arg);
 

@@ -127,8 +127,8 @@ static bool list_has(const struct core_v1_pod_list *list, struct str uid)
     return false;
 }
 
-/* Hands over what the list has and the watch has not shown, and drops what it has not any more. A pod newer than the list
- * itself is left alone. */
+/* Hands over what the list has and the watch has not shown, and drops what it has not any more. A pod newer than the
+ * list itself is left alone. */
 static size_t compare(struct pod_source *source, const struct core_v1_pod_list *list)
 {
     uint64_t listed_at, seen_at;

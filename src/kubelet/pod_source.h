@@ -1,5 +1,5 @@
-/* Where the kubelet's pods come from: those the API server has bound to this node, by a watch and by a full list every 20
- * seconds that is compared with what the watch has shown, and those of manifests in a directory. */
+/* Where the kubelet's pods come from: those the API server has bound to this node, by a watch and by a full list
+ * every 20 seconds that is compared with what the watch has shown, and those of manifests in a directory. */
 #ifndef KUBELET_POD_SOURCE_H
 #define KUBELET_POD_SOURCE_H
 

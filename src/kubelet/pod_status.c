@@ -310,7 +310,8 @@ static void set_containers(struct arena *arena, const struct pod_status_input *i
 static void keep_start_time(struct arena *arena, const struct pod_status_input *input,
                             struct core_v1_pod_status *status)
 {
-    const struct timestamp *start = input->old->start_time != NULL ? input->old->start_time : input->pod->status.start_time;
+    const struct timestamp *start =
+        input->old->start_time != NULL ? input->old->start_time : input->pod->status.start_time;
 
     status->start_time = ARENA_NEW(arena, struct timestamp);
     *status->start_time = start != NULL && start->is_set ? *start : timestamp_of_nanos(input->now);

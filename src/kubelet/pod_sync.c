@@ -85,7 +85,8 @@ static struct status *create_sandbox(struct pass *pass)
         return status_while(error, "failed to \"CreatePodSandbox\" for \"%.*s\"",
                             STR_ARG(pod_format(start->arena, start->pod)));
     }
-    kubelet_trace_pod(start->pod, TRACE_CRI_CALL, TRACE_OK, from, "RunPodSandbox: %.*s", STR_ARG(response->pod_sandbox_id));
+    kubelet_trace_pod(start->pod, TRACE_CRI_CALL, TRACE_OK, from, "RunPodSandbox: %.*s",
+                      STR_ARG(response->pod_sandbox_id));
     start->sandbox_id = response->pod_sandbox_id;
     return NULL;
 }

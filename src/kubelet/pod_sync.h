@@ -13,9 +13,9 @@ struct pod_sync_memory {
     bool is_initialised;        /* its containers have been begun with, and that was told */
 };
 
-/* Cgroups, directories, volumes, sandbox, containers. `runtime` is what the runtime has now. An error means that something
- * is still to be done: come back with back-off. *ret_has_acted tells, also then, that the runtime's state has changed.
- * Parks. */
+/* Cgroups, directories, volumes, sandbox, containers. `runtime` is what the runtime has now. An error means that
+ * something is still to be done: come back with back-off. *ret_has_acted tells, also then, that the runtime's state
+ * has changed. Parks. */
 MUST_USE struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const struct runtime_pod *runtime,
                                  struct pod_sync_memory *memory, start_result *result, void *arg,
                                  bool *ret_has_acted);

@@ -252,7 +252,7 @@ void pod_workers_update(struct pod_workers *workers, struct pod_ref *pod)
     if (worker == NULL) {
         worker = start_worker(workers, object->metadata.uid, object->metadata.namespace, object->metadata.name);
         kubelet_trace_pod(object, TRACE_POD_OBSERVED, TRACE_OK, now, "resourceVersion %.*s",
-                  STR_ARG(object->metadata.resource_version));
+                          STR_ARG(object->metadata.resource_version));
     } else if (worker->pod != NULL) {
         old_grace = grace_of(worker->pod->pod);
         is_news = is_changed(worker->pod->pod, object);

@@ -1,9 +1,9 @@
-/* One worker for each pod: a task that brings what runs to what the pod should be, pass after pass, and in the end takes it
- * all away again.
+/* One worker for each pod: a task that brings what runs to what the pod should be, pass after pass, and in the end
+ * takes it all away again.
  *
  * A pod is synced until it is deleted, evicted, rejected, or over; then its containers are stopped; then its volumes,
- * cgroup and containers are removed, and its worker waits until the source drops the pod. A pod that the runtime has but no
- * source knows gets a worker that only stops and removes it. */
+ * cgroup and containers are removed, and its worker waits until the source drops the pod. A pod that the runtime has
+ * but no source knows gets a worker that only stops and removes it. */
 #ifndef KUBELET_POD_WORKERS_H
 #define KUBELET_POD_WORKERS_H
 
@@ -23,8 +23,8 @@ void pod_workers_orphan(struct pod_workers *workers, struct str uid, struct str 
 /* Something happened that the pod's worker should look at. No such pod is fine. */
 void pod_workers_wake(struct pod_workers *workers, struct str uid);
 
-/* Ends a pod with phase Failed, reason and message; grace_seconds below 0: the pod's own. False when it is unknown or ends
- * already. */
+/* Ends a pod with phase Failed, reason and message; grace_seconds below 0: the pod's own. False when it is unknown or
+ * ends already. */
 bool pod_workers_evict(struct pod_workers *workers, struct str uid, struct str reason, struct str message,
                        int64_t grace_seconds);
 

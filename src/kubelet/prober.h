@@ -1,4 +1,5 @@
-/* Asks something over the network whether it is well: HTTP, TCP, gRPC. The real one dials; the simulation has its own. */
+/* Asks something over the network whether it is well: HTTP, TCP, gRPC. The real one dials; the simulation has its
+ * own. */
 #ifndef KUBELET_PROBER_H
 #define KUBELET_PROBER_H
 

@@ -178,9 +178,10 @@ static enum probe_result run(struct probe_worker *worker)
     }
     if (result != PROBE_UNKNOWN && (!worker->is_traced || result == PROBE_FAILURE)) {
         worker->is_traced = result == PROBE_SUCCESS;
-        kubelet_trace_pod(worker->pod->pod, TRACE_HOOKS_AND_PROBES, result == PROBE_SUCCESS ? TRACE_OK : TRACE_FAILED, from,
-                  "%s probe of %.*s: %.*s", probe_kind_name(worker->kind), STR_ARG(worker->container->name),
-                  STR_ARG(result == PROBE_SUCCESS ? STR("ok") : str_sub(output, 0, 200)));
+        kubelet_trace_pod(worker->pod->pod, TRACE_HOOKS_AND_PROBES, result == PROBE_SUCCESS ? TRACE_OK : TRACE_FAILED,
+                          from, "%s probe of %.*s: %.*s", probe_kind_name(worker->kind),
+                          STR_ARG(worker->container->name),
+                          STR_ARG(result == PROBE_SUCCESS ? STR("ok") : str_sub(output, 0, 200)));
     }
     return result;
 }

@@ -121,12 +121,12 @@ struct status *sandbox_security_make(struct arena *arena, const struct sandbox_f
     config->linux_->security_context = security;
     security->namespace_options = namespaces(arena, pod, STR(""));
     LIST_EACH (container, &pod->spec.containers) {
-        security->privileged = security->privileged ||
-                               (container->security_context != NULL && is_true(container->security_context->privileged));
+        security->privileged = security->privileged || (container->security_context != NULL &&
+                                                        is_true(container->security_context->privileged));
     }
     LIST_EACH (container, &pod->spec.init_containers) {
-        security->privileged = security->privileged ||
-                               (container->security_context != NULL && is_true(container->security_context->privileged));
+        security->privileged = security->privileged || (container->security_context != NULL &&
+                                                        is_true(container->security_context->privileged));
     }
     security->seccomp = ARENA_NEW(arena, struct cri_v1_security_profile);
     security->seccomp->profile_type = CRI_V1_SECURITY_PROFILE_PROFILE_TYPE_RUNTIME_DEFAULT;

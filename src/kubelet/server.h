@@ -1,7 +1,8 @@
-/* The kubelet's HTTP API: logs, exec and its like, pods, statistics, health. What the API server, metrics collectors and
- * people with curl ask.
+/* The kubelet's HTTP API: logs, exec and its like, pods, statistics, health. What the API server, metrics collectors
+ * and people with curl ask.
  *
- * server_handle() answers any request whose right to ask is checked by server_auth.h. kubelet_server_start() listens. */
+ * server_handle() answers any request whose right to ask is checked by server_auth.h. kubelet_server_start()
+ * listens. */
 #ifndef KUBELET_SERVER_H
 #define KUBELET_SERVER_H
 

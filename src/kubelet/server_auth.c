@@ -218,7 +218,8 @@ static bool authorize(struct server_auth *auth, struct http_exchange *exchange, 
         error = is_allowed(auth, asker, verb, second, exchange->arena, &allowed);
     }
     if (error != NULL) {
-        server_error(exchange, 500, "Authorization error (user=%.*s, verb=%.*s, resource=nodes, subresource(s)=[%.*s%s%.*s])",
+        server_error(exchange, 500,
+                     "Authorization error (user=%.*s, verb=%.*s, resource=nodes, subresource(s)=[%.*s%s%.*s])",
                      STR_ARG(asker->name), STR_ARG(verb), STR_ARG(first), second.n > 0 ? " " : "", STR_ARG(second));
         status_free(error);
         return false;

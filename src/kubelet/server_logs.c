@@ -84,7 +84,8 @@ static const struct core_v1_container_status *find_status(const struct core_v1_p
 static struct status *waiting_problem(struct str container, struct str pod, struct str reason)
 {
     if (str_is(reason, "ErrImagePull")) {
-        return status_new(STATUS_BAD_REQUEST, "container \"%.*s\" in pod \"%.*s\" is waiting to start: image can't be pulled",
+        return status_new(STATUS_BAD_REQUEST,
+                          "container \"%.*s\" in pod \"%.*s\" is waiting to start: image can't be pulled",
                           STR_ARG(container), STR_ARG(pod));
     }
     if (str_is(reason, "ImagePullBackOff")) {
@@ -208,7 +209,8 @@ void server_logs(struct kubelet *kubelet, struct http_exchange *exchange, const 
         return;
     }
     if (pod_find_container(exchange->arena, pod->pod, parts[2], NULL) == NULL) {
-        server_error(exchange, 404, "container \"%.*s\" not found in pod \"%.*s\"", STR_ARG(parts[2]), STR_ARG(parts[1]));
+        server_error(exchange, 404, "container \"%.*s\" not found in pod \"%.*s\"", STR_ARG(parts[2]),
+                     STR_ARG(parts[1]));
         return;
     }
     struct log_sending sending = {.kubelet = kubelet, .exchange = exchange};

@@ -88,7 +88,8 @@ static void add_memory(struct buf *out, struct arena *arena, int64_t at, uint64_
                (unsigned long long)rss);
 }
 
-static void add_fs(struct buf *out, struct arena *arena, const char *name, const struct host_fs_usage *fs, uint64_t used)
+static void add_fs(struct buf *out, struct arena *arena, const char *name, const struct host_fs_usage *fs,
+                   uint64_t used)
 {
     buf_printf(out,
                "\"%s\":{\"time\":\"%.*s\",\"availableBytes\":%lld,\"capacityBytes\":%lld,\"usedBytes\":%llu,"
@@ -308,7 +309,8 @@ void server_metrics_resource(struct kubelet *kubelet, struct http_exchange *exch
     add_pod_metrics(&out, &figures, false);
     add_metric(&out, "pod_memory_working_set_bytes", "gauge", "Current working set of the pod in bytes");
     add_pod_metrics(&out, &figures, true);
-    add_metric(&out, "resource_scrape_error", "gauge", "1 if there was an error while getting container metrics, 0 otherwise");
+    add_metric(&out, "resource_scrape_error", "gauge",
+               "1 if there was an error while getting container metrics, 0 otherwise");
     buf_add_str(&out, STR("resource_scrape_error 0\n"));
     respond(exchange, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&out));
 }

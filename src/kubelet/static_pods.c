@@ -56,7 +56,8 @@ void static_pods_free(struct static_pods *pods)
 static struct str hash_of(struct arena *arena, struct str text, struct str path, struct str node_name)
 {
     unsigned char digest[SHA256_BYTES];
-    struct str all = arena_printf(arena, "host:%.*s\nfile:%.*s\n%.*s", STR_ARG(node_name), STR_ARG(path), STR_ARG(text));
+    struct str all =
+        arena_printf(arena, "host:%.*s\nfile:%.*s\n%.*s", STR_ARG(node_name), STR_ARG(path), STR_ARG(text));
 
     crypto_sha256(all, digest);
     return hex_encode(arena, (struct str){(const char *)digest, UID_BYTES});

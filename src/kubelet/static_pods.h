@@ -14,8 +14,8 @@ void static_pods_start(struct static_pods *pods);
 /* The manifests have been read once. */
 bool static_pods_is_synced(const struct static_pods *pods);
 
-/* A manifest's pod, complete: YAML or JSON, defaults filled in, named for the node, its UID a hash of what it says and of
- * `path`. BAD_REQUEST, or INVALID with causes, for what is no good. Pure. */
+/* A manifest's pod, complete: YAML or JSON, defaults filled in, named for the node, its UID a hash of what it says
+ * and of `path`. BAD_REQUEST, or INVALID with causes, for what is no good. Pure. */
 MUST_USE struct status *static_pod_read(struct arena *arena, struct str text, struct str path, struct str node_name,
                                         struct core_v1_pod **ret);
 

@@ -312,7 +312,8 @@ static struct status *write_status(struct entry *entry, const struct core_v1_pod
     }
     if (!entry->was_running && runs) {
         entry->was_running = true;
-        kubelet_trace_pod(entry->pod->pod, TRACE_RUNNING, TRACE_OK, start, "phase Running, Ready, podIP %.*s", STR_ARG(ip));
+        kubelet_trace_pod(entry->pod->pod, TRACE_RUNNING, TRACE_OK, start, "phase Running, Ready, podIP %.*s",
+                          STR_ARG(ip));
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* Keeps what the kubelet knows of each pod's status, and writes it to the API: a strategic merge patch of the status with
- * the UID as its precondition, one write at a time a pod, the newest status winning. When a deleted pod is over and its
- * resources are gone, deletes it from the API (grace period 0, UID as precondition). */
+/* Keeps what the kubelet knows of each pod's status, and writes it to the API: a strategic merge patch of the status
+ * with the UID as its precondition, one write at a time a pod, the newest status winning. When a deleted pod is over
+ * and its resources are gone, deletes it from the API (grace period 0, UID as precondition). */
 #ifndef KUBELET_STATUS_MANAGER_H
 #define KUBELET_STATUS_MANAGER_H
 
@@ -22,8 +22,8 @@ void status_manager_observe(struct status_manager *manager, struct pod_ref *pod)
 /* The pod is gone from the API. */
 void status_manager_forget(struct status_manager *manager, struct str uid);
 
-/* Makes what is to be written of the API's status and the kubelet's: conditions that others own stay, an end is not told
- * while containers run. Pure. */
+/* Makes what is to be written of the API's status and the kubelet's: conditions that others own stay, an end is not
+ * told while containers run. Pure. */
 void status_manager_merge(struct arena *arena, const struct core_v1_pod_status *in_api,
                           const struct core_v1_pod_status *ours, struct core_v1_pod_status *ret);
 

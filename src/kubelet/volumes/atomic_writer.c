@@ -89,7 +89,8 @@ static struct str new_directory_name(struct arena *arena)
 
     gmtime_r(&seconds, &tm);
     strftime(text, sizeof(text), "..%Y_%m_%d_%H_%M_%S", &tm);
-    return arena_printf(arena, "%s.%010llu", text, (unsigned long long)(now % ENV_SECOND + (int64_t)env_random_below(1000000000)));
+    return arena_printf(arena, "%s.%010llu", text,
+                        (unsigned long long)(now % ENV_SECOND + (int64_t)env_random_below(1000000000)));
 }
 
 static struct status *write_files(struct host *host, const char *directory, const struct volume_files *files,

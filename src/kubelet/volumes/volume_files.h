@@ -14,8 +14,8 @@ struct key_selection {
     struct str namespace, name; /* of the object */
 };
 
-/* Adds the selected keys of `data` (and `more`, may be NULL). INVALID in stock's words when a key is missing that is not
- * optional, or a path leads outside. */
+/* Adds the selected keys of `data` (and `more`, may be NULL). INVALID in stock's words when a key is missing that is
+ * not optional, or a path leads outside. */
 MUST_USE struct status *volume_files_add_keys(struct arena *arena, struct volume_files *files,
                                               const struct str_map *data, const struct str_map *more,
                                               const struct key_selection *selection);

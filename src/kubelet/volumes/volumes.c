@@ -179,9 +179,12 @@ static struct status *host_path(struct making *making, const struct core_v1_host
         enum host_file_type type;
         bool makes;
     } types[] = {
-        {"DirectoryOrCreate", "a directory", HOST_DIRECTORY, true}, {"Directory", "a directory", HOST_DIRECTORY, false},
-        {"FileOrCreate", "a file", HOST_FILE, true},                {"File", "a file", HOST_FILE, false},
-        {"Socket", "a socket file", HOST_SOCKET, false},            {"CharDevice", "a character device", HOST_CHAR_DEVICE, false},
+        {"DirectoryOrCreate", "a directory", HOST_DIRECTORY, true},
+        {"Directory", "a directory", HOST_DIRECTORY, false},
+        {"FileOrCreate", "a file", HOST_FILE, true},
+        {"File", "a file", HOST_FILE, false},
+        {"Socket", "a socket file", HOST_SOCKET, false},
+        {"CharDevice", "a character device", HOST_CHAR_DEVICE, false},
         {"BlockDevice", "a block device", HOST_BLOCK_DEVICE, false},
     };
     const char *path = arena_cstr(making->arena, source->path);

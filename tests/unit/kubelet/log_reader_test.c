@@ -171,8 +171,12 @@ TEST("kubelet/log_reader/follows a log into the file that replaces it, to the co
 
 TEST("kubelet/log_rotation/the oldest parts go")
 {
-    static struct str items[] = {STR_INIT("0.log"), STR_INIT("0.log.20260101-000000"), STR_INIT("0.log.20260102-000000"),
-                                 STR_INIT("0.log.20260103-000000"), STR_INIT("10.log"), STR_INIT("10.log.20260101-000000")};
+    static struct str items[] = {STR_INIT("0.log"),
+                                 STR_INIT("0.log.20260101-000000"),
+                                 STR_INIT("0.log.20260102-000000"),
+                                 STR_INIT("0.log.20260103-000000"),
+                                 STR_INIT("10.log"),
+                                 STR_INIT("10.log.20260101-000000")};
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct host_names names = {items, COUNT_OF(items)}, old = {0};
 

@@ -80,10 +80,10 @@ static void check_with(struct arena *arena, const char *spec, const char *taint,
                                         .pressure = {[EVICTION_DISK_PRESSURE] = has_disk_pressure}};
     struct pod_rejection rejection = {STR(""), STR("")};
 
-    CHECK_OK(json_decode(arena, &core_v1_node_type,
-                         arena_printf(arena, "{\"spec\":{\"taints\":[%s]},\"status\":{\"allocatable\":{\"pods\":\"2\"}}}",
-                                      taint),
-                         &node, NULL));
+    CHECK_OK(json_decode(
+        arena, &core_v1_node_type,
+        arena_printf(arena, "{\"spec\":{\"taints\":[%s]},\"status\":{\"allocatable\":{\"pods\":\"2\"}}}", taint), &node,
+        NULL));
     CHECK_INT(pod_admission_decide(arena, &facts, &rejection), reason[0] == '\0');
     CHECK_STR(rejection.reason, reason);
 }

@@ -11,7 +11,8 @@
  * (startup probe) and L (liveness probe) after a "/"; "A", "F", "N" the restart policy, "H" host network, "D" deleted.
  * Runtime, newest first: "+" ready sandbox, "-" dead one, "0" ready without address, "h" ready on the host network;
  * "NAME=STATE" a container of the newest sandbox: r running, c created, u unknown, a number: exited with that code,
- * m: OOMKilled; "~NAME=STATE" of an older one; a suffix "!" means its definition differs. Probes: "NAME" then s or l, then + or -. */
+ * m: OOMKilled; "~NAME=STATE" of an older one; a suffix "!" means its definition differs. Probes: "NAME" then s or l,
+ * then + or -. */
 struct world {
     struct plan_pod pod;
     struct runtime_pod runtime;

@@ -10,8 +10,15 @@ TEST("kubelet/qos_values shares, quotas and OOM scores are stock's")
 {
     static const struct {
         int64_t milli, shares, quota;
-    } rows[] = {{0, 2, 0}, {1, 2, 1000}, {2, 2, 1000}, {10, 10, 1000}, {100, 102, 10000}, {500, 512, 50000}, {1000, 1024, 100000},
-                {2500, 2560, 250000}, {1000000, 262144, 100000000}};
+    } rows[] = {{0, 2, 0},
+                {1, 2, 1000},
+                {2, 2, 1000},
+                {10, 10, 1000},
+                {100, 102, 10000},
+                {500, 512, 50000},
+                {1000, 1024, 100000},
+                {2500, 2560, 250000},
+                {1000000, 262144, 100000000}};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CHECK_INT(qos_cpu_shares(rows[i].milli), rows[i].shares);
@@ -117,8 +124,10 @@ TEST("kubelet/garbage deletes least recently used images down to the low thresho
 TEST("kubelet/garbage keeps the newest dead container of each name")
 {
     struct garbage_container containers[] = {
-        {STR_INIT("1"), STR_INIT("p"), STR_INIT("a"), 1, false}, {STR_INIT("2"), STR_INIT("p"), STR_INIT("a"), 2, false},
-        {STR_INIT("3"), STR_INIT("p"), STR_INIT("b"), 1, false}, {STR_INIT("4"), STR_INIT("gone"), STR_INIT("a"), 9, true},
+        {STR_INIT("1"), STR_INIT("p"), STR_INIT("a"), 1, false},
+        {STR_INIT("2"), STR_INIT("p"), STR_INIT("a"), 2, false},
+        {STR_INIT("3"), STR_INIT("p"), STR_INIT("b"), 1, false},
+        {STR_INIT("4"), STR_INIT("gone"), STR_INIT("a"), 9, true},
         {STR_INIT("5"), STR_INIT("p"), STR_INIT("a"), 3, false},
     };
     bool removed[6] = {0};
@@ -171,6 +180,7 @@ TEST("kubelet/docker_config finds the credentials for an image")
     CHECK_INT(config.len, 5);
     CHECK_ERROR(docker_config_add(&config, arena, STR("[]"), false), "not a docker config");
     CHECK_ERROR(docker_config_add(&config, arena, STR("{\"auths\":{\"x\":{\"auth\":\"!\"}}}"), false), "base64");
-    CHECK_ERROR(docker_config_add(&config, arena, STR("{\"auths\":{\"x\":{\"auth\":\"YWJj\"}}}"), false), "username:password");
+    CHECK_ERROR(docker_config_add(&config, arena, STR("{\"auths\":{\"x\":{\"auth\":\"YWJj\"}}}"), false), "username:"
+                                                                                                          "password");
     CHECK_ERROR(docker_config_add(&config, arena, STR("{"), false), "");
 }
