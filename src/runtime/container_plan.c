@@ -1,6 +1,7 @@
 #include "runtime/container_plan.h"
 
 #include "runtime/capability.h"
+#include "runtime/cgroup_devices.h"
 #include "runtime/container_mounts.h"
 #include "runtime/sandbox_plan.h"
 
@@ -284,27 +285,14 @@ void container_plan_exec(struct arena *arena, const struct shim_container_plan *
     }
 }
 
-/* v1 only: what v2 has instead is a program in the kernel. Any device may be made (mknod), few may be opened. */
-static void allow_devices(struct arena *arena, const struct shim_container_plan *plan, struct cgroup_settings *ret)
-{
-    static const char *const always[] = {"c *:* m", "b *:* m", "c 5:1 rwm", "c 5:2 rwm", "c 136:* rwm"};
-
-    *LIST_ADD(arena, ret) = (struct cgroup_setting){STR("devices"), STR("devices.deny"), STR("a"), true};
-    for (size_t i = 0; i < COUNT_OF(always); i++) {
-        *LIST_ADD(arena, ret) = (struct cgroup_setting){STR("devices"), STR("devices.allow"), str_of(always[i]), true};
-    }
-    LIST_EACH(device, &plan->devices) {
-        *LIST_ADD(arena, ret) = (struct cgroup_setting){
-            STR("devices"), STR("devices.allow"),
-            arena_printf(arena, "%c %u:%u rwm", S_ISBLK(device->mode) ? 'b' : 'c', device->major, device->minor), true};
-    }
-}
-
 void container_plan_settings(struct arena *arena, const struct cri_v1_container_config *config,
                              const struct shim_container_plan *plan, bool is_v2, struct cgroup_settings *ret)
 {
     cgroup_settings_plan(arena, is_v2, config->linux_ != NULL ? config->linux_->resources : NULL, ret);
     if (!is_v2 && !container_plan_is_privileged(config)) {
-        allow_devices(arena, plan, ret);
+        struct device_rules rules;
+
+        cgroup_devices_plan(arena, plan, &rules);
+        cgroup_devices_settings(arena, &rules, ret);
     }
 }

@@ -38,7 +38,7 @@ bool container_plan_is_privileged(const struct cri_v1_container_config *config);
 void container_plan_exec(struct arena *arena, const struct shim_container_plan *container, const struct str_list *command,
                          bool is_tty, struct shim_exec_plan *ret);
 
-/* All that its cgroup is set to before it starts: limits, and which devices it may use. */
+/* All that its cgroup is set to before it starts: limits, and on v1 which devices it may use (cgroup_devices.h). */
 void container_plan_settings(struct arena *arena, const struct cri_v1_container_config *config,
                              const struct shim_container_plan *plan, bool is_v2, struct cgroup_settings *ret);
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/trace.h"
+#include "runtime/cgroup_devices.h"
 #include "runtime/container_plan.h"
 #include "runtime/devices.h"
 #include "runtime/filter.h"
@@ -204,12 +205,19 @@ struct status *pod_container_create(struct sandbox *sandbox, const struct cri_v1
 static struct status *charge(struct container *container)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
+    const struct shim_container_plan *made = container->record.plan;
+    bool is_v2 = container->runtime->machine.is_v2;
     struct cgroup_settings settings;
+    struct device_rules rules;
 
-    TRY(cgroup_make(&container->record.plan->cgroups));
-    container_plan_settings(arena, container->record.config, container->record.plan,
-                            container->runtime->machine.is_v2, &settings);
-    return cgroup_apply(&container->record.plan->cgroups, &settings);
+    TRY(cgroup_make(&made->cgroups));
+    container_plan_settings(arena, container->record.config, made, is_v2, &settings);
+    TRY(cgroup_apply(&made->cgroups, &settings));
+    if (!is_v2 || container_plan_is_privileged(container->record.config)) {
+        return NULL;
+    }
+    cgroup_devices_plan(arena, made, &rules);
+    return cgroup_devices_attach(&made->cgroups, &rules);
 }
 
 static struct status *launch(struct container *container)

@@ -41,7 +41,7 @@ static void confined(void *arg)
         node, "main", "grep -E '^(CapEff|CapBnd|Seccomp|NoNewPrivs):' /proc/self/status; id; echo $HOME; "
                       "mount -t tmpfs x /tmp 2>&1; unshare -m true 2>&1; touch /here 2>&1; cat /proc/keys 2>&1 | wc -c; "
                       "(echo 1 > /proc/sys/kernel/sysrq) 2>&1; dd if=/dev/mem of=/dev/null count=1 2>&1 | head -1; "
-                      "cat /proc/1/cgroup | head -1; ls /dev | tr '\\n' ' '; ls /sys/fs/cgroup/memory/memory.limit_in_bytes");
+                      "cat /proc/1/cgroup | head -1; echo $(ls /dev)");
     struct str masked[] = {STR("/proc/keys"), STR("/proc/kcore")}, read_only[] = {STR("/proc/sys")};
 
     security(config)->run_as_user = number(node, 33);
@@ -64,6 +64,32 @@ static void confined(void *arg)
     CHECK(str_contains(log, STR("dd: can't open '/dev/mem'")));
     CHECK(str_contains(log, STR("stdout F core fd full mqueue null ptmx pts random shm stderr stdin stdout tty urandom zero")));
     node_remove_pod(node, pod);
+}
+
+/* Root in a container may make device nodes, but not use those that it was not given. */
+static void given_devices(void *arg)
+{
+    struct node *node = arg;
+    struct cri_v1_pod_sandbox_config *pod_config = node_pod(node);
+    struct cri_v1_container_config *config = node_container(
+        node, "main", "mknod /mem c 1 1 && mknod /disk b 7 0 && mknod /null c 1 3 && head -c1 /mem 2>&1; head -c1 /disk 2>&1;"
+                      "echo x > /null && echo null; echo x > /dev/null && head -c1 /dev/zero | wc -c; head -c1 /dev/given | "
+                      "wc -c; head -c1 /dev/kmsg 2>&1");
+    struct cri_v1_device device = {STR("/dev/given"), STR("/dev/random"), STR("rwm")};
+
+    config->devices.items = &device;
+    config->devices.len = 1;
+    struct str pod = node_run_pod(node, pod_config);
+
+    CHECK_STR(run_to_end(node, pod, pod_config, config),
+              "stdout F head: /mem: Operation not permitted\nstdout F head: /disk: Operation not permitted\n"
+              "stdout F null\nstdout F 1\nstdout F 1\nstdout F head: /dev/kmsg: No such file or directory\n");
+    node_remove_pod(node, pod);
+}
+
+TEST("container/devices it was not given can't be opened")
+{
+    node_run(given_devices);
 }
 
 TEST("container/an ordinary one is confined")

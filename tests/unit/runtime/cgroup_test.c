@@ -1,8 +1,12 @@
 #include "runtime/cgroup.h"
 
 #include "base/buf.h"
+#include "runtime/cgroup_devices.h"
 #include "runtime/usage.h"
 #include "test.h"
+
+#include <linux/bpf.h>
+#include <string.h>
 
 static const char hybrid[] =
     "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
@@ -130,4 +134,79 @@ TEST("runtime/usage/interfaces and counters")
     CHECK_INT(value, 7);
     CHECK(!usage_find(STR("rss many\n"), "rss", &value));
     CHECK(!usage_find(STR(""), "rss", &value));
+}
+
+/* Runs the few kinds of instructions that the program has, as the kernel would. */
+static int64_t execute(struct str program, const struct bpf_cgroup_dev_ctx *context)
+{
+    const struct bpf_insn *code = (const struct bpf_insn *)(const void *)program.p;
+    uint64_t registers[11] = {0};
+
+    for (size_t at = 0, steps = 0; at < program.n / sizeof(*code) && steps < 10000; at++, steps++) {
+        uint64_t *to = &registers[code[at].dst_reg], from = registers[code[at].src_reg];
+        uint32_t loaded;
+
+        switch (code[at].code) {
+        case BPF_LDX | BPF_MEM | BPF_W:
+            memcpy(&loaded, (const char *)context + code[at].off, sizeof(loaded));
+            *to = loaded;
+            break;
+        case BPF_ALU64 | BPF_MOV | BPF_X:
+            *to = from;
+            break;
+        case BPF_ALU64 | BPF_MOV | BPF_K:
+            *to = (uint64_t)code[at].imm;
+            break;
+        case BPF_ALU64 | BPF_AND | BPF_K:
+            *to &= (uint64_t)code[at].imm;
+            break;
+        case BPF_ALU64 | BPF_RSH | BPF_K:
+            *to >>= code[at].imm;
+            break;
+        case BPF_JMP | BPF_JNE | BPF_K:
+            at += *to != (uint64_t)code[at].imm ? (size_t)code[at].off : 0;
+            break;
+        case BPF_JMP | BPF_EXIT:
+            return (int64_t)registers[0];
+        default:
+            test_fail(__FILE__, __LINE__, "instruction %x", code[at].code);
+        }
+    }
+    test_fail(__FILE__, __LINE__, "the program does not end");
+}
+
+TEST("runtime/cgroup/devices by program")
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct shim_device devices[] = {{.path = STR("/dev/null"), .mode = 0020666, .major = 1, .minor = 3}};
+    struct shim_container_plan plan = {.devices = {.items = devices, .len = 1}};
+    struct device_rules rules;
+    struct cgroup_settings settings = {0};
+
+    cgroup_devices_plan(arena, &plan, &rules);
+    cgroup_devices_settings(arena, &rules, &settings);
+    CHECK_STR(settings.items[1].value, "c *:* m");
+    CHECK_STR(settings.items[settings.len - 2].value, "c 136:* rwm");
+    CHECK_STR(settings.items[settings.len - 1].value, "c 1:3 rwm");
+    struct str program = cgroup_devices_program(arena, &rules);
+    static const struct {
+        unsigned access, type;
+        uint32_t major, minor;
+        int64_t wanted;
+    } rows[] = {
+        {BPF_DEVCG_ACC_READ, BPF_DEVCG_DEV_CHAR, 1, 3, 1},
+        {BPF_DEVCG_ACC_READ | BPF_DEVCG_ACC_WRITE, BPF_DEVCG_DEV_CHAR, 1, 3, 1},
+        {BPF_DEVCG_ACC_READ, BPF_DEVCG_DEV_BLOCK, 1, 3, 0},
+        {BPF_DEVCG_ACC_READ, BPF_DEVCG_DEV_CHAR, 1, 1, 0},
+        {BPF_DEVCG_ACC_READ, BPF_DEVCG_DEV_CHAR, 2, 3, 0},
+        {BPF_DEVCG_ACC_MKNOD, BPF_DEVCG_DEV_BLOCK, 8, 0, 1},
+        {BPF_DEVCG_ACC_MKNOD | BPF_DEVCG_ACC_READ, BPF_DEVCG_DEV_BLOCK, 8, 0, 0},
+        {BPF_DEVCG_ACC_WRITE, BPF_DEVCG_DEV_CHAR, 136, 77, 1},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct bpf_cgroup_dev_ctx context = {rows[i].access << 16 | rows[i].type, rows[i].major, rows[i].minor};
+
+        CHECK_INT(execute(program, &context), rows[i].wanted);
+    }
 }
