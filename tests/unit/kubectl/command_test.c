@@ -82,6 +82,40 @@ static void run_command(struct http_exchange *exchange)
     buf_done(&message);
 }
 
+/* What `kubectl apply` finds: applied before with one replica and paused, and meanwhile scaled by someone else. */
+#define APPLIED "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"web\","                 \
+    "\"namespace\":\"default\",\"uid\":\"u\",\"resourceVersion\":\"7\",\"annotations\":{"                               \
+    "\"kubectl.kubernetes.io/last-applied-configuration\":\"{\\\"apiVersion\\\":\\\"apps/v1\\\",\\\"kind\\\":"               \
+    "\\\"Deployment\\\",\\\"metadata\\\":{\\\"annotations\\\":{},\\\"name\\\":\\\"web\\\",\\\"namespace\\\":"                 \
+    "\\\"default\\\"},\\\"spec\\\":{\\\"paused\\\":true,\\\"replicas\\\":1}}\\n\"}},"                                     \
+    "\"spec\":{\"paused\":true,\"replicas\":5,\"minReadySeconds\":3},\"status\":{}}"
+
+/* Answers a patch with an object that tells it, its type and its parameters. */
+static void patched(struct http_exchange *exchange)
+{
+    struct str body;
+    struct value *patch, *object = value_object(exchange->arena), *metadata = value_object(exchange->arena);
+    OWNED(buf_done) struct buf out = {0};
+
+    CHECK_OK(http_read_all(exchange, 100000, &body));
+    CHECK_OK(value_read_json(exchange->arena, body, &patch, NULL));
+    struct value *inner = value_find_path(patch, "metadata.annotations");
+
+    if (inner != NULL) { /* checked by itself: it is long */
+        CHECK(str_contains(value_json(exchange->arena, inner), STR("\\\"replicas\\\":")));
+        value_delete(patch, STR("metadata"));
+    }
+    value_set(exchange->arena, metadata, STR("name"), value_string(exchange->arena, STR("web")));
+    value_set(exchange->arena, object, STR("metadata"), metadata);
+    value_set(exchange->arena, object, STR("patch"), patch);
+    value_set(exchange->arena, object, STR("type"),
+              value_string(exchange->arena, http_header_find(&exchange->headers, STR("content-type"))));
+    value_set(exchange->arena, object, STR("query"), value_string(exchange->arena, exchange->query));
+    value_write_json(&out, object, 0);
+    buf_add_char(&out, '\0');
+    respond(exchange, 200, out.p);
+}
+
 static void serves(struct http_exchange *exchange, void *arg)
 {
     (void)arg;
@@ -93,6 +127,12 @@ static void serves(struct http_exchange *exchange, void *arg)
         respond(exchange, 404, "{}"); /* as a server that is not c8s */
     } else if (str_is(exchange->method, "POST")) {
         create(exchange);
+    } else if (str_is(exchange->method, "PATCH")) {
+        patched(exchange);
+    } else if (str_is(exchange->method, "DELETE")) {
+        respond(exchange, 200, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\",\"details\":{\"uid\":\"u\"}}");
+    } else if (str_has_suffix(exchange->path, STR("/deployments/web"))) {
+        respond(exchange, 200, APPLIED);
     } else if (str_has_suffix(exchange->path, STR("/exec"))) {
         run_command(exchange);
     } else if (str_has_suffix(exchange->path, STR("/log"))) {
@@ -268,6 +308,48 @@ TEST("kubectl/create/takes objects from standard input")
           "version \"v1\"\nensure CRDs are installed first\n",
           WORDS("create", "-f", "-"));
     check("", 1, "", "error: no objects passed to create\n", WORDS("create", "-f", "-"));
+    stop_server();
+}
+
+TEST("kubectl/apply/sends what differs from the file, and takes away what the file has dropped")
+{
+    static const char file[] = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2}\n";
+    static const char same[] = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+                               "spec: {replicas: 5, paused: true}\n";
+
+    start_server();
+    check(file, 0, "deployment.apps/web configured\n", "", WORDS("apply", "-f", "-"));
+    check(file, 0,
+          "{\"spec\":{\"paused\":null,\"replicas\":2}} application/strategic-merge-patch+json "
+          "fieldManager=kubectl-client-side-apply&fieldValidation=Strict",
+          "", WORDS("apply", "-f", "-", "-o", "jsonpath={.patch} {.type} {.query}"));
+    check(file, 0, "deployment.apps/web serverside-applied\n", "", WORDS("apply", "--server-side", "-f", "-"));
+    check(same, 0, "deployment.apps/web configured (dry run)\n", "", WORDS("apply", "-f", "-", "--dry-run=client"));
+    check("apiVersion: v1\nkind: Pod\nmetadata: {name: none}\n", 0, "pod/none created\n", "", WORDS("apply", "-f", "-"));
+    check("apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}\n", 1, "",
+          "error: from x-: cannot use generate name with apply\n", WORDS("apply", "-f", "-"));
+    stop_server();
+}
+
+TEST("kubectl/scale, delete, wait/say what became of it")
+{
+    start_server();
+    check("", 0, "deployment.apps/web scaled\n", "", WORDS("scale", "deploy/web", "--replicas=3"));
+    check("", 0, "{\"spec\":{\"replicas\":3}} application/merge-patch+json", "",
+          WORDS("scale", "deploy", "web", "--replicas=3", "-o", "jsonpath={.patch} {.type}"));
+    check("", 1, "", "error: The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0\n",
+          WORDS("scale", "deploy/web", "--replicas=-1"));
+    check("", 0, "pod \"none\" deleted from default namespace\n", "", WORDS("delete", "pod", "none"));
+    check("", 0, "pod \"a\" deleted from default namespace\n", "", WORDS("delete", "pod/a", "--wait=false"));
+    check("", 0, "pod \"a\" force deleted from default namespace\n",
+          "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The "
+          "resource may continue to run on the cluster indefinitely.\n",
+          WORDS("delete", "pod", "a", "--force", "--wait=false"));
+    check("", 1, "", "error: resource(s) were provided, but no name was specified\n", WORDS("delete", "pods"));
+    check("", 0, "pod/a condition met\n", "", WORDS("wait", "--for=jsonpath={.status.phase}=Running", "pod/a"));
+    check("", 0, "", "", WORDS("wait", "--for=delete", "pod/none"));
+    check("", 1, "", "error: timed out waiting for the condition on pods/a\n",
+          WORDS("wait", "--for=condition=Ready", "pod/a", "--timeout=0"));
     stop_server();
 }
 
