@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "client/component_process.h"
 #include "controller/controller_manager.h"
+#include "controller/controllers.h"
 
 enum { FILE_BYTES_MAX = 4 << 20 };
 
@@ -11,6 +12,8 @@ struct options {
     struct arena *arena;
     struct controller_manager_options manager;
     struct str root_ca_file, service_account_private_key_file, cluster_name;
+    struct flag_strings controllers;
+    bool enable_garbage_collector;
     int64_t node_mask_v4, node_mask_v6, node_mask;
     int64_t endpoints_per_slice, terminated_pods_max;
 };
@@ -23,6 +26,8 @@ static const struct flag flags[] = {
     OPTION(STRING, manager.settings.cluster_cidr, "cluster-cidr", "range of pods' addresses"),
     OPTION(STRING, manager.settings.service_cidr, "service-cluster-ip-range", "range of services' addresses"),
     OPTION(STRING, cluster_name, "cluster-name", "prefix of the cluster's instances"),
+    OPTION(STRINGS, controllers, "controllers", "controllers that run: *, NAME, -NAME"),
+    OPTION(BOOL, enable_garbage_collector, "enable-garbage-collector", "delete what its owners have left behind"),
     OPTION(BOOL, manager.use_accounts, "use-service-account-credentials",
            "each controller acts as its own service account"),
     OPTION(BOOL, manager.settings.allocate_node_cidrs, "allocate-node-cidrs", "give each node a part of the range"),
@@ -34,7 +39,6 @@ static const struct flag flags[] = {
            "the same for a node that starts"),
     OPTION(INT, endpoints_per_slice, "max-endpoints-per-slice", "endpoints in one EndpointSlice"),
     OPTION(INT, terminated_pods_max, "terminated-pod-gc-threshold", "finished pods that are kept"),
-    FLAG_IGNORE("controllers"),
     FLAG_IGNORE("cidr-allocator-type"),
     FLAG_IGNORE("node-monitor-period"),
     FLAG_IGNORE("cluster-signing-cert-file"),
@@ -42,6 +46,33 @@ static const struct flag flags[] = {
     FLAG_IGNORE("requestheader-client-ca-file"),
     FLAG_IGNORE("client-ca-file"),
 };
+
+static struct status *check_controllers(struct options *options)
+{
+    for (size_t i = 0; i < options->controllers.len; i++) {
+        struct str item = options->controllers.items[i];
+        struct str name = str_has_prefix(item, STR("-")) ? str_from(item, 1) : item;
+
+        if (!str_is(item, "*") && !controllers_is_name(name)) {
+            return status_new(STATUS_BAD_REQUEST, "\"%.*s\" is not in the list of known controllers", STR_ARG(item));
+        }
+        *LIST_ADD(options->arena, &options->manager.controllers) = item;
+    }
+    if (!options->enable_garbage_collector) {
+        struct str_list all = options->manager.controllers;
+
+        options->manager.controllers = (struct str_list){0};
+        *LIST_ADD(options->arena, &options->manager.controllers) = STR("-" GARBAGE_COLLECTOR_NAME);
+        LIST_EACH(item, &all)
+        {
+            *LIST_ADD(options->arena, &options->manager.controllers) = *item;
+        }
+        if (all.len == 0) {
+            *LIST_ADD(options->arena, &options->manager.controllers) = STR("*");
+        }
+    }
+    return NULL;
+}
 
 static struct status *check(void *arg)
 {
@@ -62,6 +93,7 @@ static struct status *check(void *arg)
     }
     settings->endpoints_per_slice = (int32_t)options->endpoints_per_slice;
     settings->terminated_pods_max = (int32_t)MIN(options->terminated_pods_max, INT32_MAX);
+    TRY(check_controllers(options));
     if (options->root_ca_file.n == 0) {
         return NULL;
     }
@@ -84,6 +116,7 @@ int controller_main(int argc, char **argv)
     struct options options = {
         .arena = arena,
         .cluster_name = STR("kubernetes"),
+        .enable_garbage_collector = true,
         .manager.settings = {.node_grace = 50 * ENV_SECOND, .node_startup_grace = 60 * ENV_SECOND},
         .node_mask_v4 = 24,
         .node_mask_v6 = 64,

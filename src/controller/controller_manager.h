@@ -7,6 +7,7 @@
 
 struct controller_manager_options {
     struct controller_settings settings;
+    struct str_list controllers; /* --controllers; empty: all */
     bool use_accounts; /* each controller acts as its own service account; else all as the clients' user */
 };
 

@@ -28,8 +28,19 @@ extern const struct controller pvc_protection_controller;
 extern const struct controller pv_protection_controller;
 extern const struct controller vac_protection_controller;
 
-/* All of them, in the order they are started. */
-extern const struct controller *const controllers_all[];
+/* All of them, in the order they are started, under the names that --controllers knows. */
+struct controller_row {
+    const char *name;
+    const struct controller *controller;
+};
+extern const struct controller_row controllers_all[];
 extern const size_t controllers_all_count;
+
+/* It is no row of its own (garbage_collector.h), but is named like one. */
+#define GARBAGE_COLLECTOR_NAME "garbage-collector-controller"
+
+/* Whether --controllers has it run; an empty list means "*". */
+bool controllers_is_enabled(const struct str_list *wanted, const char *name);
+bool controllers_is_name(struct str name);
 
 #endif

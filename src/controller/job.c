@@ -9,6 +9,9 @@
 #include "schema/object.h"
 #include "schema/selectors.h"
 
+/* Validation lets no Indexed job have more. */
+enum { INDEXES_MAX = 100000 };
+
 #define BACKOFF_FIRST (10 * ENV_SECOND)
 #define BACKOFF_MAX (600 * ENV_SECOND)
 
@@ -107,6 +110,13 @@ static bool has_enough(const struct job_pass *pass)
                                                : pass->succeeded > 0 && pass->active.len == 0;
 }
 
+static bool has_given_up_too_many(const struct job_pass *pass)
+{
+    const int32_t *most = pass->job->spec.max_failed_indexes;
+
+    return most != NULL && job_indexes_count(&pass->given_up) > *most;
+}
+
 /* Whether it is over, and how: the pods that are left have to end before it is finished. */
 static void decide(struct job_pass *pass)
 {
@@ -116,12 +126,25 @@ static void decide(struct job_pass *pass)
         find_condition(&pass->status, "SuccessCriteriaMet") != NULL) {
         return;
     }
-    if (pass->failed > limit || restarts_too_often(pass, limit)) {
+    int rule = job_policy_success(pass);
+
+    if (pass->policy_message.n > 0) {
+        set_condition(pass, "FailureTarget", true, STR("PodFailurePolicy"), pass->policy_message);
+    } else if (pass->failed > limit || restarts_too_often(pass, limit)) {
         set_condition(pass, "FailureTarget", true, STR("BackoffLimitExceeded"),
                       STR("Job has reached the specified backoff limit"));
     } else if (is_past_deadline(pass)) {
         set_condition(pass, "FailureTarget", true, STR("DeadlineExceeded"),
                       STR("Job was active longer than specified deadline"));
+    } else if (has_given_up_too_many(pass)) {
+        set_condition(pass, "FailureTarget", true, STR("MaxFailedIndexesExceeded"),
+                      STR("Job has exceeded the specified maximal number of failed indexes"));
+    } else if (job_indexes_count(&pass->given_up) > 0 && pass->active.len == 0 &&
+               job_indexes_count(&pass->given_up) + job_indexes_count(&pass->done) >= pass->done.size) {
+        set_condition(pass, "FailureTarget", true, STR("FailedIndexes"), STR("Job has failed indexes"));
+    } else if (rule >= 0) {
+        set_condition(pass, "SuccessCriteriaMet", true, STR("SuccessPolicy"),
+                      arena_printf(pass->plan->arena, "Matched rules at index %d", rule));
     } else if (has_enough(pass)) {
         set_condition(pass, "SuccessCriteriaMet", true, STR("CompletionsReached"),
                       STR("Reached expected number of succeeded pods"));
@@ -169,7 +192,9 @@ static int32_t wanted_of(const struct job_pass *pass)
     if (pass->job->spec.completions == NULL) {
         return pass->succeeded > 0 ? (int32_t)pass->active.len : wanted;
     }
-    return MAX(MIN(*pass->job->spec.completions - pass->succeeded, wanted), 0);
+    int32_t given_up = job_indexes_count(&pass->given_up);
+
+    return MAX(MIN(*pass->job->spec.completions - pass->succeeded - given_up, wanted), 0);
 }
 
 /* The wait after failures: 10 s, doubling with each in a row. */
@@ -294,7 +319,8 @@ static void begin(struct job_pass *pass)
     pass->is_indexed = job->spec.completion_mode != NULL && str_is(*job->spec.completion_mode, "Indexed") &&
                        job->spec.completions != NULL;
     if (pass->is_indexed) {
-        pass->done = job_indexes_parse(pass->plan->arena, job->status.completed_indexes, *job->spec.completions);
+        pass->done = job_indexes_parse(pass->plan->arena, job->status.completed_indexes,
+                                       MIN(*job->spec.completions, (int32_t)INDEXES_MAX));
     }
 }
 
@@ -319,6 +345,7 @@ static struct status *job_plan(const struct world *world, struct str key, struct
     TRY(gather_pods(&pass));
     start_or_suspend(&pass);
     job_track(&pass);
+    job_fail_indexes(&pass);
     decide(&pass);
     if (find_condition(&pass.status, "FailureTarget") || find_condition(&pass.status, "SuccessCriteriaMet")) {
         finish(&pass);

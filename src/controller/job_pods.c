@@ -45,6 +45,10 @@ static void make_indexed(struct job_pass *pass, struct core_v1_pod *pod, int32_t
         arena_printf(arena, "%.*s-%d-", STR_ARG(pass->job->metadata.name), index);
     str_map_set(arena, &pod->metadata.annotations, STR(JOB_INDEX), text);
     str_map_set(arena, &pod->metadata.labels, STR(JOB_INDEX), text);
+    if (pass->given_up.size > 0) {
+        str_map_set(arena, &pod->metadata.annotations, STR(JOB_INDEX_FAILURES),
+                    arena_printf(arena, "%d", job_failures_of(pass, index)));
+    }
     pod->spec.hostname = arena_printf(arena, "%.*s-%d", STR_ARG(pass->job->metadata.name), index);
     pod->spec.containers.items = with_index(arena, pod->spec.containers.items, pod->spec.containers.len);
     pod->spec.init_containers.items =
@@ -62,9 +66,15 @@ static bool is_worked_on(const struct job_pass *pass, int32_t index)
     return false;
 }
 
+static bool is_given_up(const struct job_pass *pass, int32_t index)
+{
+    return index < pass->given_up.size && pass->given_up.has[index];
+}
+
 static int32_t next_index(const struct job_pass *pass, int32_t from)
 {
-    while (from < pass->done.size && (pass->done.has[from] || is_worked_on(pass, from))) {
+    while (from < pass->done.size &&
+           (pass->done.has[from] || is_given_up(pass, from) || is_worked_on(pass, from))) {
         from++;
     }
     return from;

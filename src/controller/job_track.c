@@ -104,6 +104,23 @@ static void track_indexed(struct job_pass *pass, const struct core_v1_pod *pod, 
     }
 }
 
+static void track_failed(struct job_pass *pass, const struct core_v1_pod *pod,
+                         struct batch_v1_uncounted_terminated_pods *uncounted)
+{
+    struct str message = {0};
+    struct str action = job_policy_for(pass, pod, &message);
+
+    if (str_is(action, "Ignore")) {
+        job_plan_remove_finalizer(pass->plan, pod);
+        return;
+    }
+    if (str_is(action, "FailJob")) {
+        pass->policy_message = message;
+    }
+    *LIST_ADD(pass->plan->arena, &uncounted->failed) = pod->metadata.uid;
+    note_failure(pass);
+}
+
 static void track_pods(struct job_pass *pass, struct batch_v1_uncounted_terminated_pods *uncounted)
 {
     struct arena *arena = pass->plan->arena;
@@ -129,8 +146,7 @@ static void track_pods(struct job_pass *pass, struct batch_v1_uncounted_terminat
             *LIST_ADD(arena, &uncounted->succeeded) = pod->metadata.uid;
             pass->plan->memory[0] = 0;
         } else if (has_failed(pass, pod)) {
-            *LIST_ADD(arena, &uncounted->failed) = pod->metadata.uid;
-            note_failure(pass);
+            track_failed(pass, pod, uncounted);
         }
     }
 }

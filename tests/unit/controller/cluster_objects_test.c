@@ -90,3 +90,31 @@ TEST("controller/resource_quota/scopes choose the pods that count")
     CHECK_STR(used(&fake, "pods"), "1");
     fake_world_done(&fake);
 }
+
+TEST("controller/controllers/which run is said by name, with stock's names")
+{
+    static const struct {
+        const char *wanted[3];
+        bool deployment, job;
+    } rows[] = {
+        {{NULL}, true, true},
+        {{"*"}, true, true},
+        {{"*", "-job-controller"}, true, false},
+        {{"deployment-controller"}, true, false},
+        {{"-deployment-controller", "*"}, false, true},
+        {{"-deployment-controller"}, false, false},
+    };
+    struct arena *arena = arena_new();
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct str_list wanted = {0};
+
+        for (size_t n = 0; n < 3 && rows[i].wanted[n] != NULL; n++) {
+            *LIST_ADD(arena, &wanted) = str_of(rows[i].wanted[n]);
+        }
+        CHECK_INT(controllers_is_enabled(&wanted, "deployment-controller"), rows[i].deployment);
+        CHECK_INT(controllers_is_enabled(&wanted, "job-controller"), rows[i].job);
+    }
+    CHECK(controllers_is_name(STR("garbage-collector-controller")) && !controllers_is_name(STR("nonsense")));
+    arena_free(arena);
+}

@@ -271,3 +271,87 @@ TEST("controller/job/sets of indexes as text")
     }
     arena_free(arena);
 }
+
+static void fail_pod(struct fake_world *fake, int32_t exit_code)
+{
+    LIST_EACH(entry, &fake->objects)
+    {
+        struct core_v1_pod *pod = (void *)entry->object;
+
+        if (entry->kind == &core_v1_pod_kind && pod != NULL && !pod_is_finished(pod)) {
+            struct core_v1_container_state_terminated *end =
+                ARENA_NEW(fake->arena, struct core_v1_container_state_terminated);
+
+            end->exit_code = exit_code;
+            pod->status.phase = STR("Failed");
+            LIST_ADD(fake->arena, &pod->status.container_statuses)->state.terminated = end;
+            pod->status.container_statuses.items[0].name = STR("c");
+            return;
+        }
+    }
+}
+
+TEST("controller/job/the policy for failures: some fail the job, some do not count")
+{
+    struct fake_world fake;
+    static const char job[] =
+        JOB(",'completions':1,'parallelism':1,'backoffLimit':0,'podFailurePolicy':{'rules':[{'action':'Ignore',"
+            "'onExitCodes':{'operator':'In','values':[7,8]}},{'action':'FailJob','onExitCodes':{'containerName':'c',"
+            "'operator':'NotIn','values':[1]}}]}");
+
+    fake_world_init(&fake);
+    fake_world_add(&fake, &batch_v1_job_kind, job);
+    settle(&fake);
+    fail_pod(&fake, 7);
+    settle(&fake);
+    CHECK_INT(job_of(&fake)->status.failed, 0);
+    CHECK_INT(running(&fake), 1);
+    fail_pod(&fake, 2);
+    settle(&fake);
+    CHECK_STR(condition_of(&fake, "Failed")->reason, "PodFailurePolicy");
+    CHECK(str_has_prefix(condition_of(&fake, "Failed")->message, STR("Container c for pod d/job-")));
+    CHECK(str_has_suffix(condition_of(&fake, "Failed")->message,
+                         STR(" failed with exit code 2 matching FailJob rule at index 1")));
+    fake_world_done(&fake);
+}
+
+TEST("controller/job/an index that fails too often is given up, the others go on")
+{
+    struct fake_world fake;
+
+    fake_world_init(&fake);
+    fake_world_add(&fake, &batch_v1_job_kind,
+                   JOB(",'completions':2,'parallelism':1,'completionMode':'Indexed','backoffLimitPerIndex':1,"
+                       "'backoffLimit':2147483647"));
+    settle(&fake);
+    for (int i = 0; i < 2; i++) {
+        end_pods(&fake, "Failed", 1);
+        settle(&fake);
+        fake.world.now += 700 * ENV_SECOND;
+        settle(&fake);
+    }
+    CHECK_STR(*job_of(&fake)->status.failed_indexes, "0");
+    CHECK_INT(running(&fake), 1);
+    end_pods(&fake, "Succeeded", 1);
+    settle(&fake);
+    CHECK_STR(job_of(&fake)->status.completed_indexes, "1");
+    CHECK_STR(condition_of(&fake, "Failed")->reason, "FailedIndexes");
+    fake_world_done(&fake);
+}
+
+TEST("controller/job/enough indexes have succeeded when the policy says so")
+{
+    struct fake_world fake;
+
+    fake_world_init(&fake);
+    fake_world_add(&fake, &batch_v1_job_kind,
+                   JOB(",'completions':5,'parallelism':5,'completionMode':'Indexed','successPolicy':{'rules':[{"
+                       "'succeededIndexes':'3-4'},{'succeededIndexes':'0-2','succeededCount':2}]}"));
+    settle(&fake);
+    end_pods(&fake, "Succeeded", 2);
+    settle(&fake);
+    CHECK_STR(condition_of(&fake, "Complete")->reason, "SuccessPolicy");
+    CHECK_STR(condition_of(&fake, "Complete")->message, "Matched rules at index 1");
+    CHECK_INT(running(&fake), 0);
+    fake_world_done(&fake);
+}
