@@ -24,6 +24,7 @@ struct places places_of(struct arena *arena, struct str data_dir)
     places.kubelet = BELOW(places.data, "kubelet");
     places.cni_conf = BELOW(places.data, "cni/net.d");
     places.cni_bin = BELOW(places.data, "cni/bin");
+    places.arguments = BELOW(places.data, "server.args");
     places.cri_socket = BELOW(places.run, "cri.sock");
     places.trace = BELOW(places.run, "trace");
     places.pid_file = BELOW(places.run, "server.pid");

@@ -19,6 +19,7 @@ struct places {
     struct str cri_socket;
     struct str trace; /* the components' flight recorders */
     struct str pid_file; /* locked by the server that runs */
+    struct str arguments; /* those of the server that ran last */
     struct str kubeconfig; /* where the administrator's goes unless told */
 };
 

@@ -177,7 +177,7 @@ static bool prepare(const struct cluster *cluster, struct arena *arena)
     return pid > 0 && waitpid(pid, &ended, 0) == pid && ended == 0;
 }
 
-static struct status *serve(const struct server_options *options, struct arena *arena)
+static struct status *serve(const struct server_options *options, int argc, char **argv, struct arena *arena)
 {
     struct places places = places_of(arena, options->data_dir);
     struct cluster cluster = {.options = options, .places = &places, .uid = geteuid() == 0 ? COMPONENT_UID : 0};
@@ -190,6 +190,7 @@ static struct status *serve(const struct server_options *options, struct arena *
     }
     TRY(places_make(&places, cluster.uid, !options->disable_agent));
     TRY(places_lock(&places, &lock_fd));
+    TRY(server_arguments_keep(places.arguments.p, argc, argv));
     TRY(listen_at(&cluster, arena));
     cluster.node_ip = options->node_ip.n > 0 ? options->node_ip : node_address(arena);
     cluster.advertise_address = options->advertise_address.n > 0 ? options->advertise_address : cluster.node_ip;
@@ -216,7 +217,7 @@ int server_main(int argc, char **argv)
     }
     if (status == NULL) {
         log_level(options.verbosity >= 4 ? LOG_DEBUG : LOG_INFO);
-        status = serve(&options, arena);
+        status = serve(&options, argc, argv, arena);
     }
     if (status != NULL) {
         report(status);

@@ -230,6 +230,45 @@ struct status *server_options_parse(int argc, char **argv, struct arena *arena, 
     return NULL;
 }
 
+struct status *server_arguments_keep(const char *file, int argc, char **argv)
+{
+    OWNED(buf_done) struct buf text = {0};
+
+    for (int i = 1; i < argc; i++) {
+        buf_add(&text, argv[i], str_of(argv[i]).n + 1); /* each ends with its NUL */
+    }
+    return file_write(file, buf_str(&text), 0600);
+}
+
+struct status *server_arguments_join(const char *file, int argc, char **argv, struct arena *arena, int *ret_argc,
+                                     char ***ret)
+{
+    struct str text, rest, word;
+    struct status *status = file_read(arena, file, CONFIG_MAX, &text);
+    struct {
+        char **items;
+        size_t len;
+    } joined = {0};
+
+    if (status_free_if(&status, STATUS_NOT_FOUND)) {
+        *ret_argc = argc;
+        *ret = argv;
+        return NULL;
+    }
+    TRY(status);
+    *LIST_ADD(arena, &joined) = argv[0];
+    for (rest = text; rest.n > 0 && str_next(&rest, '\0', &word);) {
+        *LIST_ADD(arena, &joined) = arena_cstr(arena, word);
+    }
+    for (int i = 1; i < argc; i++) {
+        *LIST_ADD(arena, &joined) = argv[i];
+    }
+    *ret_argc = (int)joined.len;
+    *LIST_ADD(arena, &joined) = NULL;
+    *ret = joined.items;
+    return NULL;
+}
+
 struct str server_options_usage(struct arena *arena)
 {
     struct server_options options = defaults();

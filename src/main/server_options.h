@@ -31,6 +31,11 @@ struct server_options {
  * file. Checks all values. BAD_REQUEST names the flag at fault. *ret_wants_help: nothing else counts. */
 MUST_USE struct status *server_options_parse(int argc, char **argv, struct arena *arena, struct server_options *ret,
                                              bool *ret_wants_help);
+/* Keeps the arguments of a server in FILE, for whoever ends it later, and reads them back in front of others: *ret is
+ * argv[0], those kept, then the rest of argv; argv itself when nothing is kept. Blocks. */
+MUST_USE struct status *server_arguments_keep(const char *file, int argc, char **argv);
+MUST_USE struct status *server_arguments_join(const char *file, int argc, char **argv, struct arena *arena, int *ret_argc,
+                                              char ***ret);
 struct str server_options_usage(struct arena *arena);
 bool server_options_disabled(const struct server_options *options, const char *component);
 

@@ -152,6 +152,16 @@ static struct status *stop_containers(const struct server_options *options, stru
     return stopping.status;
 }
 
+/* As the server was told, then as we are: where its CNI plugins are, say, only its arguments tell. */
+static struct status *parse(int argc, char **argv, struct arena *arena, struct server_options *ret, bool *ret_wants_help)
+{
+    TRY(server_options_parse(argc, argv, arena, ret, ret_wants_help));
+    struct places places = places_of(arena, ret->data_dir);
+
+    TRY(server_arguments_join(places.arguments.p, argc, argv, arena, &argc, &argv));
+    return server_options_parse(argc, argv, arena, ret, &(bool){false});
+}
+
 static struct status *stop(const struct server_options *options, struct arena *arena)
 {
     struct places places = places_of(arena, options->data_dir);
@@ -177,7 +187,7 @@ int stop_main(int argc, char **argv)
 
     log_component("stop");
     log_level(LOG_WARN);
-    struct status *status = server_options_parse(argc, argv, arena, &options, &wants_help);
+    struct status *status = parse(argc, argv, arena, &options, &wants_help);
 
     if (status == NULL && wants_help) {
         printf("Ends the server of a data directory and all of its containers.\n\nUsage: c8s stop [--data-dir DIR]\n");

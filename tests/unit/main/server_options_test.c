@@ -142,3 +142,25 @@ TEST("main/components/give the API server its socket, and what the user adds las
     CHECK(find(components, count, "cri") == NULL);
     arena_free(arena);
 }
+
+TEST("main/server_options/keeps a server's arguments for whoever ends it")
+{
+    struct arena *arena = arena_new();
+    char path[] = "/tmp/c8s-arguments-XXXXXX", one[] = "--node-name=a b", two[] = "--runtime-arg=x", three[] = "-d/d";
+    int fd = mkstemp(path), argc;
+    char **argv;
+
+    CHECK(fd >= 0);
+    close(fd);
+    CHECK_OK(server_arguments_keep(path, 3, ARGS(one, two)));
+    CHECK_OK(server_arguments_join(path, 2, ARGS(three), arena, &argc, &argv));
+    CHECK_INT(argc, 4);
+    CHECK_STR(str_of(argv[0]), "server");
+    CHECK_STR(str_of(argv[1]), "--node-name=a b");
+    CHECK_STR(str_of(argv[2]), "--runtime-arg=x");
+    CHECK_STR(str_of(argv[3]), "-d/d");
+    unlink(path);
+    CHECK_OK(server_arguments_join(path, 2, ARGS(three), arena, &argc, &argv));
+    CHECK_INT(argc, 2);
+    arena_free(arena);
+}
