@@ -1,4 +1,6 @@
 # Pods reach each other, their host, and the outside of their host's ports; and Debian's CNI plugins in our own's place.
+images/serve "$work" nginx busybox >/dev/null
+kill -0 "$server_pid" 2>/dev/null || start_server # the part before may have ended it
 k create -f - >/dev/null <<'Y'
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","labels":{"app":"web"}},"spec":{"containers":[{"name":"main",
  "image":"nginx","ports":[{"containerPort":80,"hostPort":8080}]}]}}
