@@ -89,6 +89,7 @@ spec:
       - {serviceAccountToken: {path: token, expirationSeconds: 600}}
 Y
 check "a pod with everything gets ready" k wait --for=condition=Ready pod/full --timeout=30s
+until_says 10 "the container says all it has to" "ram: " k logs full -c main
 log=$(k logs full -c main)
 has() { if [[ $log == *"$2"* ]]; then pass "$1"; else fail "$1" "wanted: $2" "got: $log"; fi; }
 has "init containers, sidecars and containers start in order" "order: first side second main"
