@@ -30,7 +30,7 @@ struct spdy_stream {
     struct spdy *spdy;
     uint32_t id;
     struct http_headers headers;
-    struct stream *feed, *input; /* both ends of what the client sends */
+    struct stream *feed, *input; /* both ends of what the other end sends */
     bool is_accepted, is_ended;  /* by us */
 };
 
@@ -45,6 +45,7 @@ struct spdy {
     struct task_lock writing;
     struct task_group tasks;
     struct cond changed; /* a stream came, or the connection ended */
+    bool is_client; /* has opened a stream */
     bool has_ended;
 };
 
@@ -132,6 +133,18 @@ static struct status *read_head(struct spdy *spdy, struct head *ret)
     return NULL;
 }
 
+static struct spdy_stream *add_stream(struct spdy *spdy, uint32_t id)
+{
+    struct spdy_stream *stream = MEM_NEW(struct spdy_stream);
+
+    stream->spdy = spdy;
+    stream->id = id;
+    pipe_new(SPDY_STREAM_BYTES, &stream->feed, &stream->input);
+    list_add_tail(&spdy->streams, &stream->link);
+    spdy->stream_count++;
+    return stream;
+}
+
 static struct status *take_stream(struct spdy *spdy, struct str body, uint8_t flags)
 {
     struct http_headers headers;
@@ -145,17 +158,12 @@ static struct status *take_stream(struct spdy *spdy, struct str body, uint8_t fl
     if (spdy->stream_count >= SPDY_STREAMS_MAX) {
         return write_reset(spdy, id, RESET_REFUSED);
     }
-    struct spdy_stream *stream = MEM_NEW(struct spdy_stream);
+    struct spdy_stream *stream = add_stream(spdy, id);
 
-    stream->spdy = spdy;
-    stream->id = id;
     stream->headers = headers;
-    pipe_new(SPDY_STREAM_BYTES, &stream->feed, &stream->input);
     if ((flags & FLAG_FIN) != 0) {
         stream_shut(stream->feed);
     }
-    list_add_tail(&spdy->streams, &stream->link);
-    spdy->stream_count++;
     cond_broadcast(&spdy->changed);
     return NULL;
 }
@@ -175,15 +183,16 @@ static struct status *take_control(struct spdy *spdy, const struct head *head)
     switch (head->type) {
     case SYN_STREAM:
         return take_stream(spdy, bytes, head->flags);
-    case PING: /* odd numbers are the client's own, which come back */
-        return head->length == 4 && (body[3] & 1) != 0 ? write_control(spdy, PING, bytes) : NULL;
+    case PING: /* odd numbers are the client's own, even ones the server's: those of the other end go back */
+        return head->length == 4 && ((body[3] & 1) != 0) != spdy->is_client ? write_control(spdy, PING, bytes) : NULL;
     case RST_STREAM:
         if (stream != NULL) {
             stream_shut(stream->feed);
             stream->is_ended = true;
         }
         return NULL;
-    case HEADERS: /* keeps the decompressor in step */
+    case SYN_REPLY:
+    case HEADERS: /* read to keep the decompressor in step */
         TRY(spdy_inflate(spdy->inflater, str_from(bytes, 4), spdy->arena, &ignored));
         if (stream != NULL && (head->flags & FLAG_FIN) != 0) {
             stream_shut(stream->feed);
@@ -260,6 +269,36 @@ struct spdy *spdy_new(struct stream *stream)
     cond_init(&spdy->changed);
     task_group_spawn(&spdy->tasks, "spdy", read_run, spdy);
     return spdy;
+}
+
+/* The header block is written under the writing lock: blocks must go out in the order they were compressed. */
+struct status *spdy_open(struct spdy *spdy, const struct http_headers *headers, struct spdy_stream **ret)
+{
+    OWNED(buf_done) struct buf out = {0};
+    unsigned char head[HEAD_BYTES + SYN_STREAM_BYTES] = {CONTROL, VERSION, 0, SYN_STREAM};
+
+    if (spdy->has_ended || spdy->stream_count >= SPDY_STREAMS_MAX) {
+        return status_new(STATUS_SERVICE_UNAVAILABLE, "spdy: %s",
+                          spdy->has_ended ? "the connection ended" : "the connection has too many streams");
+    }
+    if (!task_lock_acquire(&spdy->writing)) {
+        return status_new(STATUS_CANCELLED, "opening a SPDY stream");
+    }
+    spdy->is_client = true;
+    spdy->last_id = spdy->last_id == 0 ? 1 : spdy->last_id + 2;
+    struct spdy_stream *stream = add_stream(spdy, spdy->last_id);
+
+    stream->is_accepted = true;
+    buf_add(&out, head, sizeof(head));
+    spdy_deflate(spdy->deflater, headers, &out);
+    put_u32((unsigned char *)out.p + 4, (uint32_t)(out.n - HEAD_BYTES));
+    put_u32((unsigned char *)out.p + HEAD_BYTES, stream->id);
+    struct status *status = stream_write(spdy->stream, out.p, out.n, TASK_FOREVER);
+
+    task_lock_release(&spdy->writing);
+    TRY(status); /* the stream ends with the connection */
+    *ret = stream;
+    return NULL;
 }
 
 static struct spdy_stream *next_new(struct spdy *spdy)

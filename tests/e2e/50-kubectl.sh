@@ -71,6 +71,19 @@ says "undo goes back" "deployment.apps/web rolled back" k rollout undo deploy/we
 says "and rolls out" "successfully rolled out" k rollout status deploy/web --timeout=60s
 says "the old image is back" "nginx" k get deploy web -o 'jsonpath={.spec.template.spec.containers[0].image}'
 says "expose" "service/web exposed" k expose deploy web
+"$C8S" kubectl port-forward svc/web 18080:80 >"$work/forwarded" 2>&1 &
+forward=$!
+until_says 5 "port-forward listens" "Forwarding from 127.0.0.1:18080 -> 80" cat "$work/forwarded"
+for _ in 1 2 3; do
+    says "nginx answers through it" "Welcome to nginx!" curl -sf -m 5 http://127.0.0.1:18080/
+done
+kill $forward
+"$C8S" kubectl port-forward deploy/web :81 >"$work/forwarded" 2>&1 &
+forward=$!
+until_says 5 "port-forward picks a port" "-> 81" cat "$work/forwarded"
+curl -s -m 5 "http://$(sed -n 's/^Forwarding from \(127[^ ]*\) .*/\1/p' "$work/forwarded")/" >/dev/null
+until_says 5 "and says when nobody answers in the pod" "connection refused" cat "$work/forwarded"
+kill $forward
 says "describe deployment" "NewReplicaSet:" k describe deploy web
 says "describe replicaset" "2 Running / 0 Waiting" k describe rs -l app=web
 says "describe node" "Non-terminated Pods:" k describe node e2e

@@ -210,3 +210,62 @@ TEST("net/spdy_headers/reads what Go's spdystream writes")
     spdy_inflater_free(inflater);
     arena_free(arena);
 }
+
+/* Both ends of ours */
+
+static void echo_run(void *arg)
+{
+    struct spdy *spdy = spdy_new(arg);
+    struct spdy_stream *stream;
+    char bytes[64];
+    size_t size;
+
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(spdy_accept(spdy, TASK_FOREVER, &stream));
+        CHECK_STR(http_header_find(spdy_stream_headers(stream), STR("port")), i == 0 ? "1" : "2");
+        do {
+            CHECK_OK(stream_read(spdy_stream_input(stream), bytes, sizeof(bytes), TASK_FOREVER, &size));
+            CHECK_OK(spdy_stream_write(stream, (struct str){bytes, size}));
+        } while (size > 0);
+        CHECK_OK(spdy_stream_end(stream));
+    }
+    CHECK(spdy_wait(spdy, TASK_FOREVER));
+    spdy_free(spdy);
+}
+
+static void both_run(void *arg)
+{
+    struct stream *ours, *theirs;
+    struct task_group group;
+    struct arena *arena = arena_new();
+    char bytes[64];
+
+    (void)arg;
+    pipe_new(1 << 16, &ours, &theirs);
+    task_group_init(&group);
+    task_group_spawn(&group, "server", echo_run, theirs);
+    struct spdy *spdy = spdy_new(ours);
+
+    for (int i = 1; i <= 2; i++) {
+        struct http_headers headers = {0};
+        struct spdy_stream *stream;
+        size_t size;
+
+        http_header_add(arena, &headers, STR("port"), arena_printf(arena, "%d", i));
+        CHECK_OK(spdy_open(spdy, &headers, &stream));
+        CHECK_OK(spdy_stream_write(stream, STR("hello")));
+        CHECK_OK(spdy_stream_end(stream));
+        CHECK_OK(stream_read_all(spdy_stream_input(stream), bytes, 5, TASK_FOREVER));
+        CHECK_STR(((struct str){bytes, 5}), "hello");
+        CHECK_OK(stream_read(spdy_stream_input(stream), bytes, sizeof(bytes), TASK_FOREVER, &size));
+        CHECK_INT(size, 0);
+    }
+    spdy_free(spdy);
+    task_group_wait(&group);
+    arena_free(arena);
+}
+
+TEST("net/spdy/a client opens streams, and each gets its own answer")
+{
+    run_on_loop(both_run, NULL);
+}
