@@ -154,8 +154,15 @@ struct status *components_of(const struct cluster *cluster, struct arena *arena,
         struct component *component = &components[count++];
         struct arguments arguments = {.arena = arena, .component = component};
 
-        *component = (struct component){.name = kinds[i].name, .run = command->run, .uid = uid, .gid = uid, .keep_fd = -1,
-                                         .trace_directory = cluster->places->trace.p};
+        *component = (struct component){
+            .name = kinds[i].name,
+            .run = command->run,
+            .uid = uid,
+            .gid = uid,
+            .box = kinds[i].is_root ? STR("") : cluster->box,
+            .trace_directory = cluster->places->trace.p,
+            .keep_fd = -1,
+        };
         ADD(&arguments, "%s", kinds[i].name);
         kinds[i].arguments(cluster, &arguments);
         if (arguments.is_full) {

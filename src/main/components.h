@@ -16,6 +16,7 @@ struct cluster {
     int port;      /* the API server's, now that it is known */
     int listen_fd; /* its listening socket, which outlives its restarts: connections wait meanwhile */
     uid_t uid;     /* of the components that need no power; 0: as we are */
+    struct str box; /* the seccomp filter of these components (main/box.h); empty: none */
 };
 
 /* In the order they are started. Arguments are in the arena. CONFLICT when one gets too many. */

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "main/box.h"
 #include "main/components.h"
 #include "main/kubeconfig_file.h"
 #include "main/node_address.h"
@@ -18,6 +19,13 @@
 
 /* The user that components without need of power run as: a number that no package takes, so that nothing else is theirs. */
 #define COMPONENT_UID 6443
+
+/* A sanitizer looks for leaks by means that the box refuses. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
 
 /* The socket is made here, not by the API server, so that it is there from the first moment and while that restarts. */
 static struct status *listen_at(struct cluster *cluster, struct arena *arena)
@@ -196,6 +204,9 @@ static struct status *serve(const struct server_options *options, int argc, char
     cluster.advertise_address = options->advertise_address.n > 0 ? options->advertise_address : cluster.node_ip;
     if (!prepare(&cluster, arena)) {
         return status_new(STATUS_INTERNAL_ERROR, "certificates and kubeconfigs can't be made");
+    }
+    if (!IS_SANITIZED) {
+        TRY(box_make(arena, &cluster.box));
     }
     TRY(components_of(&cluster, arena, components, &count));
     log_info("serving %.*s on port %d", STR_ARG(places.data), cluster.port);

@@ -3,6 +3,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/trace.h"
+#include "main/box.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -75,6 +76,16 @@ static void trace_open_for(const struct component *component)
     }
 }
 
+static void enter_box(const struct component *component)
+{
+    struct status *status = box_enter(component->box);
+
+    if (status != NULL) {
+        log_error("%s: %.*s", component->name, STR_ARG(status->message));
+        _exit(1);
+    }
+}
+
 static void component_exec(const struct component *component)
 {
     char name[16];
@@ -92,6 +103,9 @@ static void component_exec(const struct component *component)
                                 setresuid(component->uid, component->uid, component->uid) != 0)) {
         log_error("%s: cannot become user %u: %s", component->name, component->uid, strerror(errno));
         _exit(1);
+    }
+    if (component->box.n > 0) {
+        enter_box(component);
     }
     log_component(component->name);
     while (component->argv[argc] != NULL) {

@@ -18,6 +18,7 @@ struct component {
     char *argv[COMPONENT_ARGS_MAX]; /* argv[0] is the name; NULL-terminated */
     uid_t uid;                      /* runs as this user and group; 0: as we are */
     gid_t gid;
+    struct str box; /* the seccomp filter it runs under (main/box.h); empty: none */
     const char *trace_directory; /* its flight recorder is there (base/trace.h); NULL: none */
     int keep_fd; /* a descriptor the component inherits; -1: none. All other inherited ones but 0-2 are closed. */
 };

@@ -54,6 +54,11 @@ struct seccomp_profile {
     } rules;
 };
 
+/* Adds a rule for these calls, names with spaces between (they are borrowed): allowed, always or when the argument is so.
+ * The caller may make another action of it. */
+struct seccomp_rule *seccomp_allow(struct arena *arena, struct seccomp_profile *profile, const char *calls);
+void seccomp_allow_when(struct arena *arena, struct seccomp_profile *profile, const char *call,
+                        struct seccomp_argument argument);
 /* RuntimeDefault: what a container with these capabilities (capability.h) may do. Pure. */
 void seccomp_profile_default(struct arena *arena, uint64_t capabilities, struct seccomp_profile *ret);
 /* A profile file in the OCI form or Docker's (with includes and excludes by capability and architecture). Pure; texts

@@ -66,7 +66,7 @@ static const struct {
     {"PERFMON", "perf_event_open"},
 };
 
-static struct seccomp_rule *add(struct arena *arena, struct seccomp_profile *profile, const char *calls)
+struct seccomp_rule *seccomp_allow(struct arena *arena, struct seccomp_profile *profile, const char *calls)
 {
     struct seccomp_rule *rule = LIST_ADD(arena, &profile->rules);
     struct str rest = str_of(calls), name;
@@ -77,10 +77,10 @@ static struct seccomp_rule *add(struct arena *arena, struct seccomp_profile *pro
     return rule;
 }
 
-static void add_when(struct arena *arena, struct seccomp_profile *profile, const char *call,
-                     struct seccomp_argument argument)
+void seccomp_allow_when(struct arena *arena, struct seccomp_profile *profile, const char *call,
+                        struct seccomp_argument argument)
 {
-    struct seccomp_rule *rule = add(arena, profile, call);
+    struct seccomp_rule *rule = seccomp_allow(arena, profile, call);
 
     *LIST_ADD(arena, &rule->arguments) = argument;
 }
@@ -106,24 +106,24 @@ void seccomp_profile_default(struct arena *arena, uint64_t capabilities, struct 
 #elif defined(__aarch64__)
     *LIST_ADD(arena, &profile->architectures) = STR("arm");
 #endif
-    add(arena, profile, allowed);
+    seccomp_allow(arena, profile, allowed);
     for (size_t i = 0; i < COUNT_OF(personalities); i++) {
-        add_when(arena, profile, "personality",
+        seccomp_allow_when(arena, profile, "personality",
                  (struct seccomp_argument){0, SECCOMP_EQUAL, personalities[i], 0});
     }
     /* Sockets to the hypervisor are not behind any network namespace. */
-    add_when(arena, profile, "socket", (struct seccomp_argument){0, SECCOMP_NOT_EQUAL, 40 /* AF_VSOCK */, 0});
+    seccomp_allow_when(arena, profile, "socket", (struct seccomp_argument){0, SECCOMP_NOT_EQUAL, 40 /* AF_VSOCK */, 0});
     for (size_t i = 0; i < COUNT_OF(granted); i++) {
         if (has(capabilities, granted[i].capability)) {
-            add(arena, profile, granted[i].calls);
+            seccomp_allow(arena, profile, granted[i].calls);
         }
     }
     if (!has(capabilities, "SYS_ADMIN")) {
         struct seccomp_rule *absent;
 
-        add_when(arena, profile, "clone", (struct seccomp_argument){0, SECCOMP_MASKED_EQUAL, NEW_NAMESPACES, 0});
+        seccomp_allow_when(arena, profile, "clone", (struct seccomp_argument){0, SECCOMP_MASKED_EQUAL, NEW_NAMESPACES, 0});
         /* Its flags lie in memory that a filter can't see: say it isn't there, and C libraries use clone. */
-        absent = add(arena, profile, "clone3");
+        absent = seccomp_allow(arena, profile, "clone3");
         absent->action = SECCOMP_ERRNO;
         absent->error = ENOSYS;
     }

@@ -20,5 +20,9 @@ check "each of them was recorded" test -z "$(grep 'not recorded' <<<"$trace")"
 steps=$("$C8S" trace "pod/$pod" -o json | jq '[.steps[] | select(.outcome == "ok")] | length')
 check "most of them were done, not skipped" test "${steps:-0}" -ge 40
 
+for component in apiserver controller-manager scheduler; do
+    says "$component is not root and in a seccomp box" "6443 1 2" awk \
+        '/^Uid:/ {uid = $2} /^NoNewPrivs:/ {alone = $2} /^Seccomp:/ {print uid, alone, $2}' "/proc/$(pids_of $component)/status"
+done
 says "logs show the request" "GET / HTTP/1.1" k logs "$pod"
 says "describe tells the events" "Successfully assigned default/$pod to e2e" k describe pod "$pod"
