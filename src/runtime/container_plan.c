@@ -264,7 +264,14 @@ struct status *container_plan_make(struct arena *arena, const struct cri_v1_cont
         plan.log_path = arena_printf(arena, "%.*s/%.*s", STR_ARG(facts->sandbox->log_directory),
                                      STR_ARG(config->log_path));
     }
-    cgroup_place(arena, facts->machine, sandbox_cgroup_path(arena, facts->sandbox, facts->id), &plan.cgroups);
+    plan.cgroup_path = sandbox_cgroup_path(arena, facts->sandbox, facts->id);
+    cgroup_place(arena, facts->machine, plan.cgroup_path, &plan.cgroups);
+    if (facts->oci_runtime.n > 0) {
+        plan.oci_runtime = facts->oci_runtime;
+        plan.oci_root = arena_printf(arena, "%.*s/oci", STR_ARG(facts->directory));
+        plan.bundle = facts->directory;
+        plan.seccomp_json = facts->seccomp_json;
+    }
     *ret = plan;
     return NULL;
 }

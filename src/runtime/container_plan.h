@@ -22,6 +22,7 @@ struct container_facts {
         size_t len;
     } devices;
     struct str seccomp; /* the filter; empty: none */
+    struct str oci_runtime, seccomp_json; /* the program; empty: the shim makes the container itself */
     uint32_t seccomp_flags;
     bool has_apparmor;  /* the machine */
 };

@@ -20,7 +20,7 @@
 #define STOP_GRACE (2 * ENV_SECOND)
 
 struct cri_options {
-    struct str root, state, socket, cni_conf_dir, cni_bin_dir, cluster_cidr, pod_cidr, registries;
+    struct str root, state, socket, cni_conf_dir, cni_bin_dir, cluster_cidr, pod_cidr, registries, oci_runtimes;
 };
 
 static const struct flag flags[] = {
@@ -32,6 +32,8 @@ static const struct flag flags[] = {
     FLAG(STRING, struct cri_options, cluster_cidr, "cluster-cidr", 0, "addresses of all pods of the cluster"),
     FLAG(STRING, struct cri_options, pod_cidr, "pod-cidr", 0,
          "addresses of this node's pods, when the kubelet is not to say"),
+    FLAG(STRING, struct cri_options, oci_runtimes, "oci-runtimes", 0,
+         "handlers of RuntimeClasses that are OCI runtimes: NAME or NAME=PROGRAM, separated by commas"),
     FLAG(STRING, struct cri_options, registries, "registries", 0, "file with registry mirrors and credentials"),
 };
 
@@ -85,6 +87,7 @@ static struct status *prepare(struct cri *cri)
     runtime->root = arena_str(cri->arena, options->root);
     runtime->netns_directory = arena_printf(cri->arena, "%.*s/netns", STR_ARG(options->state));
     runtime->hostname = machine_name(cri->arena);
+    runtime->oci_runtimes = arena_str(cri->arena, options->oci_runtimes);
     runtime->has_apparmor = file_exists("/sys/kernel/security/apparmor/profiles");
     runtime->network.conf_dir = options->cni_conf_dir;
     runtime->network.cache_dir = arena_printf(cri->arena, "%.*s/cni", STR_ARG(options->root));
@@ -186,7 +189,7 @@ int cri_main(int argc, char **argv)
         .arena = arena_new(),
         .options = {.root = STR("/var/lib/c8s/runtime"), .state = STR("/run/c8s"), .socket = STR("/run/c8s/cri.sock"),
                     .cni_conf_dir = STR("/etc/cni/net.d"), .cni_bin_dir = STR("/opt/cni/bin"),
-                    .cluster_cidr = STR("10.42.0.0/16")},
+                    .cluster_cidr = STR("10.42.0.0/16"), .oci_runtimes = STR("runc,crun,youki")},
     };
     struct flag_table table = {flags, COUNT_OF(flags), &cri.options};
     struct flags_result result;

@@ -19,6 +19,7 @@ struct making {
     struct str path; /* of a local profile; empty: the runtime's own */
     uint64_t capabilities;
     struct filter filter;
+    struct str json;
     struct status *status;
 };
 
@@ -98,5 +99,36 @@ struct status *filter_find(struct runtime *runtime, const struct cri_v1_containe
     }
     *ret_instructions = known->instructions;
     *ret_flags = known->flags;
+    return NULL;
+}
+
+static void encode(void *arg)
+{
+    struct making *making = arg;
+    struct seccomp_profile profile = {0};
+
+    making->status = read_profile(making, &profile);
+    if (making->status == NULL) {
+        making->json = seccomp_profile_encode(making->arena, &profile);
+    }
+}
+
+struct status *filter_profile(struct arena *arena, const struct cri_v1_container_config *config, uint64_t capabilities,
+                              struct str *ret_json)
+{
+    struct making making = {.arena = arena, .capabilities = capabilities};
+    bool is_unconfined;
+
+    *ret_json = STR("");
+    TRY(profile_of(config, &is_unconfined, &making.path));
+    if (is_unconfined) {
+        return NULL;
+    }
+    making.path = arena_str(arena, making.path);
+    task_offload(encode, &making);
+    if (making.status != NULL) {
+        return status_while(making.status, "seccomp profile %.*s", STR_ARG(making.path));
+    }
+    *ret_json = making.json;
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include "runtime/container_plan.h"
 #include "runtime/devices.h"
 #include "runtime/filter.h"
+#include "runtime/oci_runtimes.h"
 #include "schema/copy.h"
 
 #include <errno.h>
@@ -144,6 +145,11 @@ static struct status *plan(struct container *container, struct image *image)
 
     TRY(container_plan_capabilities(record->config, &capabilities));
     TRY(filter_find(runtime, record->config, capabilities, &facts.seccomp, &facts.seccomp_flags));
+    TRY(oci_runtime_find(container->arena, runtime->oci_runtimes, container->sandbox->record.runtime_handler,
+                         &facts.oci_runtime));
+    if (facts.oci_runtime.n > 0) {
+        TRY(filter_profile(container->arena, record->config, capabilities, &facts.seccomp_json));
+    }
     task_offload(prepare, &work);
     TRY(work.status);
     facts.devices.items = work.devices.items;
@@ -345,6 +351,7 @@ static struct status *remove_locked(struct container *container)
 
     TRY(pod_container_stop(container, 0));
     TRY(forget_in_shim(container));
+    oci_runtime_forget(container->record.plan);
     task_offload(discard, &work);
     TRY(work.status);
     container_forget(container);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/trace.h"
+#include "runtime/oci_runtimes.h"
 #include "runtime/pod_container.h"
 #include "runtime/sandbox_plan.h"
 #include "runtime/shim/spawner.h"
@@ -248,15 +249,15 @@ struct status *sandbox_run(struct runtime *runtime, const struct cri_v1_pod_sand
                            struct str runtime_handler, struct str *ret_id, struct arena *arena)
 {
     OWNED(sandbox_unrefp) struct sandbox *sandbox = NULL;
+    struct str program;
 
     TRY(check_config(config));
     TRY(check_unique(runtime, config->metadata));
-    if (runtime_handler.n > 0) {
-        return status_new(STATUS_INVALID, "no runtime for \"%.*s\" is configured", STR_ARG(runtime_handler));
-    }
+    TRY(oci_runtime_find(arena, runtime->oci_runtimes, runtime_handler, &program));
     TRY(sandbox_new(runtime, state_new_id(arena), &sandbox));
     task_lock_acquire(&sandbox->lock);
     sandbox->record.config = schema_copy(sandbox->arena, &cri_v1_pod_sandbox_config_type, config);
+    sandbox->record.runtime_handler = arena_str(sandbox->arena, runtime_handler);
     sandbox->record.created_at = env_wall();
     sandbox->record.state = CRI_V1_POD_SANDBOX_STATE_SANDBOX_NOTREADY;
     struct status *status = build(sandbox);

@@ -65,6 +65,8 @@ void seccomp_profile_default(struct arena *arena, uint64_t capabilities, struct 
  * borrow. BAD_REQUEST. */
 MUST_USE struct status *seccomp_profile_decode(struct arena *arena, struct str json, uint64_t capabilities,
                                                struct seccomp_profile *ret);
+/* The profile in the OCI form, for an OCI runtime. Pure. */
+struct str seccomp_profile_encode(struct arena *arena, const struct seccomp_profile *profile);
 /* The instructions (struct sock_filter[]), in the arena. Some milliseconds of work: on a worker, and keep the result. */
 MUST_USE struct status *seccomp_filter_make(const struct seccomp_profile *profile, struct arena *arena,
                                             struct str *ret_instructions);

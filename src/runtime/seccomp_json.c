@@ -6,21 +6,24 @@
 
 #include <errno.h>
 
+static const struct {
+    const char *name;
+    enum seccomp_action action;
+} actions[] = {
+    {"SCMP_ACT_ALLOW", SECCOMP_ALLOW},          {"SCMP_ACT_ERRNO", SECCOMP_ERRNO},
+    {"SCMP_ACT_KILL", SECCOMP_KILL_THREAD},     {"SCMP_ACT_KILL_THREAD", SECCOMP_KILL_THREAD},
+    {"SCMP_ACT_KILL_PROCESS", SECCOMP_KILL_PROCESS}, {"SCMP_ACT_TRAP", SECCOMP_TRAP},
+    {"SCMP_ACT_TRACE", SECCOMP_TRACE},          {"SCMP_ACT_LOG", SECCOMP_LOG},
+};
+
+static const char *const compares[] = {"SCMP_CMP_NE", "SCMP_CMP_LT", "SCMP_CMP_LE",       "SCMP_CMP_EQ",
+                                       "SCMP_CMP_GE", "SCMP_CMP_GT", "SCMP_CMP_MASKED_EQ"};
+
 static struct status *to_action(struct str name, enum seccomp_action *ret)
 {
-    static const struct {
-        const char *name;
-        enum seccomp_action action;
-    } known[] = {
-        {"SCMP_ACT_ALLOW", SECCOMP_ALLOW},          {"SCMP_ACT_ERRNO", SECCOMP_ERRNO},
-        {"SCMP_ACT_KILL", SECCOMP_KILL_THREAD},     {"SCMP_ACT_KILL_THREAD", SECCOMP_KILL_THREAD},
-        {"SCMP_ACT_KILL_PROCESS", SECCOMP_KILL_PROCESS}, {"SCMP_ACT_TRAP", SECCOMP_TRAP},
-        {"SCMP_ACT_TRACE", SECCOMP_TRACE},          {"SCMP_ACT_LOG", SECCOMP_LOG},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(known); i++) {
-        if (str_is(name, known[i].name)) {
-            *ret = known[i].action;
+    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+        if (str_is(name, actions[i].name)) {
+            *ret = actions[i].action;
             return NULL;
         }
     }
@@ -29,11 +32,8 @@ static struct status *to_action(struct str name, enum seccomp_action *ret)
 
 static struct status *to_compare(struct str name, enum seccomp_compare *ret)
 {
-    static const char *const known[] = {"SCMP_CMP_NE", "SCMP_CMP_LT", "SCMP_CMP_LE",       "SCMP_CMP_EQ",
-                                        "SCMP_CMP_GE", "SCMP_CMP_GT", "SCMP_CMP_MASKED_EQ"};
-
-    for (size_t i = 0; i < COUNT_OF(known); i++) {
-        if (str_is(name, known[i])) {
+    for (size_t i = 0; i < COUNT_OF(compares); i++) {
+        if (str_is(name, compares[i])) {
             *ret = (enum seccomp_compare)i;
             return NULL;
         }
@@ -167,4 +167,70 @@ struct status *seccomp_profile_decode(struct arena *arena, struct str json, uint
     }
     *ret = profile;
     return NULL;
+}
+
+static struct value *action_value(struct arena *arena, enum seccomp_action action)
+{
+    size_t at = 0;
+
+    while (actions[at].action != action) {
+        at++;
+    }
+    return value_string(arena, str_of(actions[at].name));
+}
+
+static struct value *rule_value(struct arena *arena, const struct seccomp_rule *rule)
+{
+    struct value *value = value_object(arena), *names = value_array(arena), *arguments = value_array(arena);
+
+    LIST_EACH(name, &rule->names) {
+        value_add(arena, names, value_string(arena, *name));
+    }
+    value_set(arena, value, STR("names"), names);
+    value_set(arena, value, STR("action"), action_value(arena, rule->action));
+    if (rule->action == SECCOMP_ERRNO || rule->action == SECCOMP_TRACE) {
+        value_set(arena, value, STR("errnoRet"), value_int(arena, rule->error));
+    }
+    LIST_EACH(argument, &rule->arguments) {
+        struct value *item = value_object(arena);
+
+        value_set(arena, item, STR("index"), value_int(arena, argument->index));
+        value_set(arena, item, STR("value"), value_int(arena, (int64_t)argument->value));
+        value_set(arena, item, STR("valueTwo"), value_int(arena, (int64_t)argument->value_two));
+        value_set(arena, item, STR("op"), value_string(arena, str_of(compares[argument->compare])));
+        value_add(arena, arguments, item);
+    }
+    if (rule->arguments.len > 0) {
+        value_set(arena, value, STR("args"), arguments);
+    }
+    return value;
+}
+
+struct str seccomp_profile_encode(struct arena *arena, const struct seccomp_profile *profile)
+{
+    struct value *root = value_object(arena), *architectures = value_array(arena), *calls = value_array(arena);
+
+    value_set(arena, root, STR("defaultAction"), action_value(arena, profile->default_action));
+    if (profile->default_action == SECCOMP_ERRNO) {
+        value_set(arena, root, STR("defaultErrnoRet"), value_int(arena, profile->default_error));
+    }
+#if defined(__x86_64__)
+    value_add(arena, architectures, value_string(arena, STR("SCMP_ARCH_X86_64")));
+#elif defined(__aarch64__)
+    value_add(arena, architectures, value_string(arena, STR("SCMP_ARCH_AARCH64")));
+#endif
+    LIST_EACH(name, &profile->architectures) {
+        char *upper = arena_cstr(arena, arena_printf(arena, "SCMP_ARCH_%.*s", STR_ARG(*name)));
+
+        for (char *c = upper; *c != '\0'; c++) {
+            *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+        }
+        value_add(arena, architectures, value_string(arena, str_of(upper)));
+    }
+    value_set(arena, root, STR("architectures"), architectures);
+    LIST_EACH(rule, &profile->rules) {
+        value_add(arena, calls, rule_value(arena, rule));
+    }
+    value_set(arena, root, STR("syscalls"), calls);
+    return value_json(arena, root);
 }

@@ -2,6 +2,7 @@
 #include "runtime/service.h"
 
 #include "base/env.h"
+#include "runtime/oci_runtimes.h"
 
 #define STATUS_TIMEOUT_NS (5 * ENV_SECOND)
 
@@ -15,12 +16,26 @@ static struct status *version(void *arg, struct arena *arena, const void *reques
     return NULL;
 }
 
+static void add_handlers(const struct runtime *runtime, struct arena *arena, struct cri_v1_status_response *answer)
+{
+    struct str_list names = {0};
+
+    *LIST_ADD(arena, &names) = STR(""); /* our own way */
+    oci_runtime_list(arena, runtime->oci_runtimes, &names);
+    LIST_EACH(name, &names) {
+        struct cri_v1_runtime_handler *handler = LIST_ADD(arena, &answer->runtime_handlers);
+
+        handler->name = *name;
+        handler->features = ARENA_NEW(arena, struct cri_v1_runtime_handler_features);
+        handler->features->recursive_read_only_mounts = true;
+    }
+}
+
 static struct status *status(void *arg, struct arena *arena, const void *request, void *response)
 {
     struct runtime *runtime = arg;
     struct cri_v1_status_response *answer = response;
     struct cri_v1_runtime_condition *network;
-    struct cri_v1_runtime_handler *handler;
     struct status *problem = cni_status(&runtime->network, env_mono() + STATUS_TIMEOUT_NS);
 
     answer->status = ARENA_NEW(arena, struct cri_v1_runtime_status);
@@ -34,9 +49,7 @@ static struct status *status(void *arg, struct arena *arena, const void *request
             arena_printf(arena, "Network plugin returns error: %.*s", STR_ARG(problem->message));
         status_free(problem);
     }
-    handler = LIST_ADD(arena, &answer->runtime_handlers);
-    handler->features = ARENA_NEW(arena, struct cri_v1_runtime_handler_features);
-    handler->features->recursive_read_only_mounts = true;
+    add_handlers(runtime, arena, answer);
     answer->features = ARENA_NEW(arena, struct cri_v1_runtime_features);
     answer->features->supplemental_groups_policy = true;
     return NULL;

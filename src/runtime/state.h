@@ -32,6 +32,7 @@ struct runtime {
     struct cgroup_machine machine;
     struct image_store *images;
     struct str hostname;
+    struct str oci_runtimes; /* oci_runtimes.h */
     int spawner;        /* spawner.h */
     bool has_apparmor;
     struct map sandboxes, containers; /* by ID */

@@ -184,9 +184,31 @@ struct cri_v1_pod_sandbox_config *node_pod(struct node *node)
     return config;
 }
 
+pid_t node_find_process(const char *name)
+{
+    char command[128];
+    int pid = 0;
+
+    snprintf(command, sizeof(command), "grep -L '^State:.Z' $(grep -l '^Name:.%s$' /proc/[0-9]*/status) </dev/null", name);
+    FILE *found = popen(command, "r");
+
+    CHECK(found != NULL);
+    if (fscanf(found, "/proc/%d/status", &pid) != 1) {
+        pid = 0;
+    }
+    pclose(found);
+    return pid;
+}
+
 struct str node_run_pod(struct node *node, const struct cri_v1_pod_sandbox_config *config)
 {
-    struct cri_v1_run_pod_sandbox_request request = {.config = (struct cri_v1_pod_sandbox_config *)(uintptr_t)config};
+    return node_run_pod_by(node, config, STR(""));
+}
+
+struct str node_run_pod_by(struct node *node, const struct cri_v1_pod_sandbox_config *config, struct str handler)
+{
+    struct cri_v1_run_pod_sandbox_request request = {.config = (struct cri_v1_pod_sandbox_config *)(uintptr_t)config,
+                                                     .runtime_handler = handler};
     struct cri_v1_run_pod_sandbox_response answer = {0};
 
     node_call(node, &cri_v1_runtime_service_run_pod_sandbox_rpc, &request, &answer);

@@ -25,6 +25,9 @@ void node_start_runtime(struct node *node);
 /* SIGKILL: nobody says good-bye. */
 void node_kill_runtime(struct node *node);
 
+/* The process that has `name` as its short one, in this test's namespace, unless it has ended; 0: there is none. */
+pid_t node_find_process(const char *name);
+
 /* A call that must succeed; the response is in the node's arena. */
 void node_call(struct node *node, const struct rpc *rpc, const void *request, void *response);
 struct status *node_try(struct node *node, const struct rpc *rpc, const void *request, void *response);
@@ -32,6 +35,8 @@ struct status *node_try(struct node *node, const struct rpc *rpc, const void *re
 /* A pod's configuration with all namespaces of its own. */
 struct cri_v1_pod_sandbox_config *node_pod(struct node *node);
 struct str node_run_pod(struct node *node, const struct cri_v1_pod_sandbox_config *config);
+/* By a RuntimeClass' handler. */
+struct str node_run_pod_by(struct node *node, const struct cri_v1_pod_sandbox_config *config, struct str handler);
 /* A container's that runs `script` in a shell, with its log at container.log of the pod's log directory. */
 struct cri_v1_container_config *node_container(struct node *node, const char *name, const char *script);
 struct str node_create(struct node *node, struct str pod, const struct cri_v1_pod_sandbox_config *pod_config,

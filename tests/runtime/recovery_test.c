@@ -7,8 +7,6 @@
 #include "base/task.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 static void stays(void *arg)
 {
@@ -46,23 +44,6 @@ TEST("recovery/containers go on when the runtime is killed")
     node_run(stays);
 }
 
-/* The process that has `name` as its short one, in this test's namespace, unless it has ended. */
-static pid_t find_process(const char *name)
-{
-    char command[128];
-    int pid = 0;
-
-    snprintf(command, sizeof(command), "grep -L '^State:.Z' $(grep -l '^Name:.%s$' /proc/[0-9]*/status) </dev/null", name);
-    FILE *found = popen(command, "r");
-
-    CHECK(found != NULL);
-    if (fscanf(found, "/proc/%d/status", &pid) != 1) {
-        pid = 0;
-    }
-    pclose(found);
-    return pid;
-}
-
 static void without_shim(void *arg)
 {
     struct node *node = arg;
@@ -71,7 +52,7 @@ static void without_shim(void *arg)
     struct str main = node_create(node, pod, config, node_container(node, "main", "exec sleep 1000"));
 
     node_start(node, main);
-    pid_t shim = find_process("c8s-shim");
+    pid_t shim = node_find_process("c8s-shim");
 
     CHECK(shim > 0);
     kill(shim, SIGKILL);
@@ -81,8 +62,8 @@ static void without_shim(void *arg)
     CHECK_STR(status->reason, "Unknown");
     CHECK_INT(node_pod_status(node, pod)->state, CRI_V1_POD_SANDBOX_STATE_SANDBOX_NOTREADY);
     node_remove_pod(node, pod);
-    CHECK(find_process("sleep") == 0);
-    CHECK(find_process("c8s-pause") == 0);
+    CHECK(node_find_process("sleep") == 0);
+    CHECK(node_find_process("c8s-pause") == 0);
 }
 
 TEST("recovery/a pod whose shim is killed has ended, and leaves nothing")
@@ -98,13 +79,13 @@ static void without_pause(void *arg)
     struct str main = node_create(node, pod, config, node_container(node, "main", "exec sleep 1000"));
 
     node_start(node, main);
-    kill(find_process("c8s-pause"), SIGKILL);
+    kill(node_find_process("c8s-pause"), SIGKILL);
     for (int i = 0; node_pod_status(node, pod)->state == CRI_V1_POD_SANDBOX_STATE_SANDBOX_READY; i++) {
         CHECK(i < 500);
         task_sleep(10 * ENV_MS);
     }
     node_remove_pod(node, pod);
-    CHECK(find_process("sleep") == 0);
+    CHECK(node_find_process("sleep") == 0);
 }
 
 TEST("recovery/a pod whose pause process is killed is not ready")

@@ -69,10 +69,10 @@ void become_killable(int report, int oom_score_adj)
     write_file("/proc/self/oom_score_adj", "1000");
 }
 
-void become_known(struct becoming *self)
+void become_known(struct becoming *self, const char *root)
 {
-    struct str passwd = rootfs_read(self->arena, "/etc/passwd", ACCOUNT_FILE_BYTES);
-    struct str group = rootfs_read(self->arena, "/etc/group", ACCOUNT_FILE_BYTES);
+    struct str passwd = rootfs_read(self->arena, root, "/etc/passwd", ACCOUNT_FILE_BYTES);
+    struct str group = rootfs_read(self->arena, root, "/etc/group", ACCOUNT_FILE_BYTES);
     struct report report = {.kind = REPORT_USER};
     struct status *status = users_resolve(self->plan, passwd, group, &self->who);
 

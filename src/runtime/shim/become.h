@@ -19,8 +19,8 @@ struct becoming {
 void become_charged(int report, const struct shim_cgroups *cgroups);
 /* Needs the host's /proc. A value that the machine does not allow us is left as near as it does. */
 void become_killable(int report, int oom_score_adj);
-/* Looks up the user in the root's /etc/passwd and tells the shim. */
-void become_known(struct becoming *self);
+/* Looks up the user in /etc/passwd below `root` and tells the shim. */
+void become_known(struct becoming *self, const char *root);
 /* Opens a terminal in the root's /dev/pts, makes it the controlling one and all of stdio; its master goes to the shim.
  * The slave, or -1 when the plan has no terminal. */
 int become_terminal(struct becoming *self);

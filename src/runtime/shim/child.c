@@ -88,6 +88,11 @@ static void heed(struct child *child, const struct report *report, int fd)
     case REPORT_ERROR:
         child->failure = *report;
         break;
+    case REPORT_PID:
+        child->record.pid = report->pid;
+        close(child->pidfd);
+        child->pidfd = kernel_pidfd_open((pid_t)report->pid);
+        break;
     case REPORT_READY:
         break;
     }
@@ -129,6 +134,7 @@ static void on_report(struct watch *watch, unsigned events)
 void child_launched(struct child *child, const struct launched *launched)
 {
     child->record.pid = (uint32_t)launched->pid;
+    child->waited_for = launched->pid;
     child->pidfd = launched->pidfd;
     if (!loop_add(&child->shim->loop, &child->report, launched->report, EPOLLIN, on_report)) {
         close(launched->report);
@@ -215,6 +221,16 @@ static void write_exit(const struct child *child)
     }
 }
 
+/* The end of a process that watches a container. */
+static void end_watched(struct child *child, int status)
+{
+    if (WIFSIGNALED(status)) {
+        kernel_pidfd_send_signal(child->pidfd, SIGKILL); /* it is not watched any more, so it must not go on */
+    } else if (child->record.exit_code > 128 && child->record.exit_code < 128 + NSIG) {
+        child->record.signal = child->record.exit_code - 128;
+    }
+}
+
 static void end(struct child *child, int status)
 {
     bool has_run;
@@ -232,6 +248,9 @@ static void end(struct child *child, int status)
     child->record.state = SHIM_ENDED;
     child->record.signal = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0;
     child->record.exit_code = WIFSIGNALED(status) ? 128u + (uint32_t)WTERMSIG(status) : (uint32_t)WEXITSTATUS(status);
+    if (child->record.pid != (uint32_t)child->waited_for) {
+        end_watched(child, status);
+    }
     if (child->is_container && has_run) {
         if (child->is_pid_namespace_shared) {
             child_kill_all(child);
@@ -254,7 +273,7 @@ static struct child *find_pid(struct shim *shim, pid_t pid)
     LINK_EACH(at, &shim->children) {
         struct child *child = CONTAINER_OF(at, struct child, link);
 
-        if (child->record.pid == (uint32_t)pid && child->record.state != SHIM_ENDED) {
+        if (child->waited_for == pid && child->record.state != SHIM_ENDED) {
             return child;
         }
     }

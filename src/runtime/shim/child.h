@@ -16,6 +16,7 @@ struct child {
     char *id, *exec;
     uint32_t groups[USERS_GROUPS_MAX];
     int pidfd;
+    pid_t waited_for; /* whose end is the child's: its own, or that of the process that watches it for an OCI runtime */
     struct watch report;  /* while it has not become its program */
     struct report failure; /* kind 0: none */
     int master;           /* of an exec's terminal, until it is handed over */

@@ -2,6 +2,7 @@
 
 #include "runtime/shim/become.h"
 #include "runtime/shim/kernel.h"
+#include "runtime/shim/oci.h"
 #include "runtime/shim/pause.h"
 #include "runtime/shim/report.h"
 #include "runtime/shim/rootfs.h"
@@ -100,7 +101,7 @@ static NO_RETURN void run_container(const struct shim_container_plan *plan, int 
     rootfs_gather(&rootfs, pause);
     rootfs_enter(&rootfs);
     rootfs_populate(&rootfs);
-    become_known(&self);
+    become_known(&self, "/");
     int terminal = become_terminal(&self);
 
     if (self.plan->cwd.n > 0 && !rootfs_make_directory(self.plan->cwd.p) && errno != EROFS) {
@@ -123,7 +124,7 @@ static NO_RETURN void run_exec(const struct shim_exec_plan *plan, int report, in
     if (setns(container, (int)joined) != 0) {
         report_fail(report, errno, "namespaces", "joining the container's namespaces");
     }
-    become_known(&self);
+    become_known(&self, "/");
     become_terminal(&self);
     become_program(&self);
 }
@@ -143,6 +144,13 @@ bool launch_container(const struct shim_container_plan *plan, int pause, int tar
 {
     pid_t pid = -1;
 
+    if (plan->oci_runtime.n > 0) {
+        pid = make(KERNEL_CLONE_NEWNS, &(struct shim_cgroups){0}, ret); /* the OCI runtime enters the cgroups */
+        if (pid == 0) {
+            oci_run(plan, &(struct oci_peers){pause, target}, ret->report, stdio);
+        }
+        return pid > 0;
+    }
     switch ((enum plan_pid_namespace)plan->pid_namespace) {
     case PLAN_PID_OWN:
         pid = make(KERNEL_CLONE_NEWPID, &plan->cgroups, ret);

@@ -13,12 +13,13 @@ enum report_kind {
     REPORT_TTY,      /* with the terminal's master */
     REPORT_READY,    /* the pause process is done */
     REPORT_ERROR,    /* it has failed and ends now */
+    REPORT_PID,      /* of the container, when it is not the process that the shim made */
 };
 
 struct report {
     uint32_t kind;
     int32_t error;
-    uint32_t uid, gid, group_count;
+    uint32_t uid, gid, group_count, pid;
     uint32_t groups[USERS_GROUPS_MAX];
     char stage[32];
     char message[512];

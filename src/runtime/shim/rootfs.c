@@ -20,14 +20,14 @@
 /* How often the kernel may be asked again when something was renamed or mounted elsewhere while it followed "..". */
 enum { OPEN_TRIES = 10000 };
 
-static int open_below(const char *path, int flags)
+static int open_in(const char *directory, const char *path, int flags)
 {
     struct kernel_open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
                                   .mode = flags & O_CREAT ? 0644 : 0,
                                   .resolve = KERNEL_RESOLVE_IN_ROOT | KERNEL_RESOLVE_NO_MAGICLINKS};
 
-    /* "/" as the start: RESOLVE_IN_ROOT takes what dirfd refers to as the root. */
-    int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    /* RESOLVE_IN_ROOT takes what dirfd refers to as the root. */
+    int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (root < 0) {
         return -1;
@@ -42,6 +42,11 @@ static int open_below(const char *path, int flags)
     close(root);
     errno = error;
     return fd;
+}
+
+static int open_below(const char *path, int flags)
+{
+    return open_in("/", path, flags);
 }
 
 /* The directory that holds the last name of the path; its length without that name goes to *ret_cut. */
@@ -143,10 +148,10 @@ static int open_target(const char *path, bool is_directory)
     return open_below(clean, O_PATH);
 }
 
-struct str rootfs_read(struct arena *arena, const char *path, size_t max)
+struct str rootfs_read(struct arena *arena, const char *root, const char *path, size_t max)
 {
     struct stat stat;
-    int fd = open_below(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    int fd = open_in(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0) {
         return STR("");
@@ -165,7 +170,7 @@ struct str rootfs_read(struct arena *arena, const char *path, size_t max)
     return text;
 }
 
-static void take_shared_memory(struct rootfs *rootfs, int pause)
+void rootfs_take_shared_memory(struct rootfs *rootfs, int pause)
 {
     int own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 
@@ -222,7 +227,7 @@ void rootfs_gather(struct rootfs *rootfs, int pause)
     }
     rootfs->shm = -1;
     if (wants_shm) {
-        take_shared_memory(rootfs, pause);
+        rootfs_take_shared_memory(rootfs, pause);
     }
     if (unshare(KERNEL_CLONE_NEWNS) != 0) {
         report_fail(rootfs->report, errno, "namespaces", "making a mount namespace");
@@ -272,7 +277,7 @@ static void mount_layers(struct rootfs *rootfs)
     }
 }
 
-void rootfs_enter(struct rootfs *rootfs)
+void rootfs_mount(struct rootfs *rootfs)
 {
     const char *root = rootfs->plan->rootfs.p;
 
@@ -281,6 +286,13 @@ void rootfs_enter(struct rootfs *rootfs)
     } else if (mount(root, root, NULL, MS_BIND | MS_REC, NULL) != 0) {
         report_fail(rootfs->report, errno, "rootfs", "root directory %s", root);
     }
+}
+
+void rootfs_enter(struct rootfs *rootfs)
+{
+    const char *root = rootfs->plan->rootfs.p;
+
+    rootfs_mount(rootfs);
     /* The old root is mounted over the new one for a moment, then falls away with all of the host. */
     if (chdir(root) != 0 || kernel_pivot_root(".", ".") != 0 || umount2(".", MNT_DETACH) != 0 || chdir("/") != 0) {
         report_fail(rootfs->report, errno, "rootfs", "changing the root to %s", root);

@@ -20,6 +20,9 @@ struct rootfs {
 /* Takes a copy of the sandbox's shared memory out of the mount namespace of `pause` (a pidfd), makes a mount namespace
  * of our own, and copies every bind mount's source out of it. */
 void rootfs_gather(struct rootfs *rootfs, int pause);
+/* Two parts of it, for an OCI runtime: only takes the sandbox's shared memory (rootfs->shm); mounts the layers, no more. */
+void rootfs_take_shared_memory(struct rootfs *rootfs, int pause);
+void rootfs_mount(struct rootfs *rootfs);
 /* Mounts the layers and makes them the root. */
 void rootfs_enter(struct rootfs *rootfs);
 /* Mounts all mounts, makes devices, masks paths. */
@@ -27,8 +30,8 @@ void rootfs_populate(struct rootfs *rootfs);
 /* Last: binds the terminal to /dev/console when there is one (its slave's fd), and makes the root read-only. */
 void rootfs_seal(struct rootfs *rootfs, int terminal);
 
-/* The whole of a regular file below the root, at most `max` bytes; empty when it is missing or something else. */
-struct str rootfs_read(struct arena *arena, const char *path, size_t max);
+/* The whole of a regular file below `root`, at most `max` bytes; empty when it is missing or something else. */
+struct str rootfs_read(struct arena *arena, const char *root, const char *path, size_t max);
 /* Makes the directory and what leads to it. False with errno. */
 bool rootfs_make_directory(const char *path);
 

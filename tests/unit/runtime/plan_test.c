@@ -5,7 +5,11 @@
 #include "runtime/capability.h"
 #include "runtime/container_plan.h"
 #include "runtime/network_conf.h"
+#include "runtime/oci_runtimes.h"
 #include "runtime/sandbox_plan.h"
+#include "runtime/seccomp.h"
+#include "runtime/shim/oci.h"
+#include "schema/value.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -363,4 +367,65 @@ TEST("runtime/network_conf/made of the node's addresses")
                     "[[{\"subnet\":\"10.42.3.0/24\"}],[{\"subnet\":\"fd00::/64\"}]]}}]}\n");
     CHECK_ERROR(network_conf_text(arena, &conf, STR("10.42.3.0/33"), &text), "invalid CIDR");
     CHECK_ERROR(network_conf_text(arena, &conf, STR("\"},{"), &text), "invalid CIDR");
+}
+
+TEST("runtime/oci/a plan as config.json")
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct scene *s = scene(arena);
+    struct cri_v1_mount mount = {.container_path = STR("/data"), .host_path = STR("/srv/data"), .readonly = true,
+                                 .propagation = CRI_V1_MOUNT_PROPAGATION_PROPAGATION_BIDIRECTIONAL};
+    struct seccomp_profile profile;
+    struct shim_container_plan plan;
+    struct user_identity who = {.uid = 33, .gid = 34, .home = STR("/var/www")};
+    struct oci_facts facts = {.who = &who, .pause = 77, .oom_score_adj = 5};
+    struct value *spec;
+    struct str json;
+
+    seccomp_profile_default(arena, capabilities_default(), &profile);
+    s->config.mounts.items = &mount;
+    s->config.mounts.len = 1;
+    s->facts.oci_runtime = STR("/usr/sbin/runc");
+    s->facts.seccomp_json = seccomp_profile_encode(arena, &profile);
+    CHECK_OK(container_plan_make(arena, &s->config, &s->facts, &plan));
+    CHECK_STR(plan.oci_root, "/run/c1/oci");
+    CHECK_OK(oci_spec(arena, &plan, &facts, &json));
+    CHECK_OK(value_read_json(arena, json, &spec, NULL));
+    const struct value *linux_value = value_find(spec, STR("linux"));
+
+    CHECK_STR(value_json(arena, value_find(value_find(spec, STR("process")), STR("args"))), "[\"entry\",\"cmd\"]");
+    CHECK_STR(value_json(arena, value_find(value_find(spec, STR("process")), STR("user"))),
+              "{\"additionalGids\":[],\"gid\":34,\"uid\":33}");
+    CHECK(str_contains(json, STR("\"HOME=/var/www\"")));
+    CHECK_STR(value_str_at(linux_value, "cgroupsPath"), "/kubepods/pod1/c1");
+    CHECK_STR(value_str_at(linux_value, "rootfsPropagation"), "rshared");
+    CHECK(str_contains(json, STR("{\"path\":\"/proc/77/ns/net\",\"type\":\"network\"}")));
+    CHECK(str_contains(json, STR("{\"type\":\"pid\"}")));
+    CHECK(str_contains(json, STR("\"source\":\"/run/c1/shm\",\"type\":\"bind\"}")));
+    CHECK(str_contains(json, STR("{\"destination\":\"/data\",\"options\":[\"ro\",\"rbind\",\"rshared\"],"
+                                 "\"source\":\"/srv/data\",\"type\":\"bind\"}")));
+    CHECK_STR(value_str_at(value_find(linux_value, STR("seccomp")), "defaultAction"), "SCMP_ACT_ERRNO");
+    plan.seccomp_json = STR("{broken");
+    CHECK_ERROR(oci_spec(arena, &plan, &facts, &json), "");
+}
+
+TEST("runtime/oci/handlers are programs that are there")
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct str_list names = {0};
+    struct str program;
+
+    CHECK_OK(oci_runtime_find(arena, STR("shell=sh,absent,true=/bin/true"), STR(""), &program));
+    CHECK_STR(program, "");
+    CHECK_OK(oci_runtime_find(arena, STR("shell=sh,absent,true=/bin/true"), STR("shell"), &program));
+    CHECK(str_has_suffix(program, STR("bin/sh")));
+    CHECK_OK(oci_runtime_find(arena, STR("shell=sh,absent,true=/bin/true"), STR("true"), &program));
+    CHECK_STR(program, "/bin/true");
+    CHECK_ERROR(oci_runtime_find(arena, STR("shell=sh,absent"), STR("absent"), &program),
+                "no runtime for \"absent\" is configured: program absent is not there");
+    CHECK_ERROR(oci_runtime_find(arena, STR("shell=sh"), STR("sh"), &program),
+                "no runtime for \"sh\" is configured");
+    oci_runtime_list(arena, STR("shell=sh,absent,true=/bin/true"), &names);
+    CHECK_INT(names.len, 2);
+    CHECK_STR(names.items[1], "true");
 }

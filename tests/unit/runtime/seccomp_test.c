@@ -131,3 +131,16 @@ TEST("runtime/seccomp/what is no profile is refused")
                                            "\"action\":\"SCMP_ACT_ERRNO\",\"args\":[{\"index\":9}]}]}"),
                                        0, &profile), "");
 }
+
+TEST("runtime/seccomp/a profile is the same in the OCI form")
+{
+    OWNED(arena_freep) struct arena *arena = arena_new();
+    struct seccomp_profile profile, again;
+    struct str filter, same;
+
+    seccomp_profile_default(arena, capabilities_default(), &profile);
+    CHECK_OK(seccomp_profile_decode(arena, seccomp_profile_encode(arena, &profile), capabilities_default(), &again));
+    CHECK_OK(seccomp_filter_make(&profile, arena, &filter));
+    CHECK_OK(seccomp_filter_make(&again, arena, &same));
+    CHECK(str_eq(filter, same));
+}
