@@ -13,7 +13,8 @@ import urllib.parse
 class Cluster:
     """Where the API server is and who asks, from a kubeconfig written as JSON."""
 
-    def __init__(self, config):
+    def __init__(self, config, binary):
+        self.config, self.binary = config, binary
         cluster, user = config['clusters'][0]['cluster'], config['users'][0]['user']
         address = urllib.parse.urlsplit(cluster['server'])
         self.url, self.host, self.port = cluster['server'].rstrip('/'), address.hostname, address.port
@@ -97,7 +98,7 @@ def wait_for(process, kubeconfig, binary, seconds):
         if os.path.exists(kubeconfig):
             text = subprocess.run([binary, 'kubectl', '--kubeconfig', kubeconfig, 'config', 'view', '--raw', '-o', 'json'],
                                   capture_output=True, check=True).stdout
-            cluster = Cluster(json.loads(text))
+            cluster = Cluster(json.loads(text), os.path.abspath(binary))
             client = Client(cluster, 5)
             try:
                 if client.ask('GET', '/readyz', {}, None)[0].status == 200:

@@ -12,7 +12,7 @@ it is bound to the value in the answer; from then on the same mark is the same v
     <time1123> <age> <seconds> <n>        other times and numbers
     <jwt> {"jwt": {header, claims}}       a token; the whole of a string when it is one
     <continue> <hash> <address> <ignored> anything of that sort
-    {ns} {ns2} {rand} {server} {server-address}   the scenario's own names
+    {ns} {ns2} {rand} {tmp} {server} {server-address}   the scenario's own names
 """
 import base64
 import datetime
@@ -29,16 +29,16 @@ SHAPES = {
     'gen': '[%s]{5}' % LETTERS,
     'rv': r'\d+',
     'time1123': r'[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d (?:[+-]\d{4}|[A-Z]{3})',
-    'age': r'\d{1,4}[smhdy](?:\d{1,2}[smhd])?',
+    'age': r'\d{1,4}[smhdy](?:\d{1,2}[smhd])?|<age>',    # of a command line's output it has been replaced
     'seconds': r'\d+',
-    'n': r'\d+',
+    'n': r'\d+|<n>',
     'jwt': r'eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+',
     'continue': r'\S+',
     'hash': r'[0-9a-f]{64}',
     'address': r'.+',
 }
 MARK = re.compile(r'<(uid|ip|nodePort|gen|rv):(\w+)(:older)?>|<(time)(\.\d+)?((?:[ +-][^<>]*)?)>|'
-                  r'<(time1123|age|seconds|n|jwt|continue|hash|address)>|\{(ns2?|rand|server|server-address)\}')
+                  r'<(time1123|age|seconds|n|jwt|continue|hash|address)>|\{(ns2?|rand|tmp|server|server-address)\}')
 TOKEN = re.compile(SHAPES['jwt'])
 
 

@@ -7,6 +7,7 @@ import re
 import time
 import urllib.parse
 
+import cli
 import client
 import match
 from paths import pick, places
@@ -27,6 +28,9 @@ class Scenario:
         self.client = client.Client(cluster, timeout)
         tag = lambda: ''.join(random.choices(match.LETTERS, k=8))
         self.names = {'rand': tag(), 'ns': 'g-' + tag(), 'ns2': 'h-' + tag(), 'i': '0', 'tmp': ''}
+        has_cli = any('cli' in step for step in recorded['steps'])
+        self.folder = cli.Folder(cluster, self.names['ns']) if has_cli else None
+        self.names['tmp'] = self.folder.path if has_cli else ''
         self.captured, self.made = {}, []
         self.scope = match.Scope(dict(self.names, server=cluster.url, **{'server-address': '%s:%d' % (cluster.host, cluster.port)}),
                                  self.captured)
@@ -139,14 +143,16 @@ class Scenario:
     # -- one step
     def play(self, step):
         """Plays a step; returns its differences."""
-        if 'sleep' in step and 'path' not in step:
+        if 'sleep' in step and 'path' not in step and 'cli' not in step:
             time.sleep(step['sleep'])
             return []
         kept = {key: value for key, value in step.items() if key in NOT_SUBSTITUTED}
         step = {**self.fill({key: value for key, value in step.items() if key not in kept}), **kept}
         problems, whole = [], None
         try:
-            if 'watch' in step:
+            if 'cli' in step:
+                result = self.folder.run(step)
+            elif 'watch' in step:
                 result, problems = self.watch(step)
             else:
                 result, whole = self.ask(step)
@@ -159,9 +165,9 @@ class Scenario:
             return problems
         self.scope.see(result)
         if step.get('only') == 'status':
-            result = {key: result[key] for key in ('status', 'error') if key in result}
+            result = {key: result[key] for key in ('status', 'exit', 'error') if key in result}
         shape(result, step)
-        what = '%s %s' % (step.get('method', 'GET'), step['path'])
+        what = 'kubectl ' + ' '.join(step['cli']) if 'cli' in step else '%s %s' % (step.get('method', 'GET'), step['path'])
         return problems + [(what,) + found for found in match.differences(want, result, self.scope)]
 
     # -- all of them
@@ -169,7 +175,7 @@ class Scenario:
         """Plays the steps up to the first that differs, or all; returns the differences as (request, path, want, got)."""
         text, problems = json.dumps(self.recorded), []
         for name in ('ns', 'ns2'):
-            if '{%s}' % name in text:
+            if '{%s}' % name in text or (name == 'ns' and self.folder):
                 self.send('POST', '/api/v1/namespaces', {'metadata': {'name': self.names[name]}})
                 self.send('POST', '/api/v1/namespaces/%s/serviceaccounts' % self.names[name], {'metadata': {'name': 'default'}})
                 self.made.append('/api/v1/namespaces/' + self.names[name])
@@ -194,6 +200,8 @@ class Scenario:
                 self.send('PUT', path + '/finalize', {'apiVersion': 'v1', 'kind': 'Namespace', 'spec': {'finalizers': []},
                                                       'metadata': {'name': path.rpartition('/')[2]}})
         self.client.close()
+        if self.folder:
+            self.folder.remove()
 
 
 def parsed(text):
@@ -241,7 +249,9 @@ def settle(value):
 def shape(result, step):
     """Reduces an answer to what the recording kept of it."""
     settle(result)
-    if 'select' in step:
+    if 'select' in step and 'json' in result:
+        result['json'] = {path: pick(result['json'], path) for path in step['select']}
+    elif 'select' in step:
         chosen = lambda value: {path: pick(value, path) for path in step['select']}
         if 'events' in result:
             result['events'] = [event if event.get('type') == 'ERROR' else chosen(event) for event in result['events']]
