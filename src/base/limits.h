@@ -39,4 +39,7 @@
 /* An answer of a registry's token server, or the text of its error. */
 #define LIMIT_IMAGE_TOKEN_BYTES ((size_t)256 << 10)
 
+/* A CNI configuration, or what a CNI plugin prints; no list of port mappings comes near it. */
+#define LIMIT_CNI_BYTES ((size_t)1 << 20)
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef NETWORK_CNI_CONF_H
 #define NETWORK_CNI_CONF_H
 
+#include "base/limits.h"
 #include "network/cni_invoker.h"
 #include "schema/value.h"
 
@@ -11,9 +12,6 @@ struct cni_conf {
     const struct value *plugins; /* an array of objects with a type */
     struct str text;             /* the list as JSON, also when it was read from a *.conf */
 };
-
-/* A configuration, or what a plugin prints; no list of port mappings comes near it. */
-#define LIMIT_CNI_BYTES ((size_t)1 << 20)
 
 /* The highest version of the specification that c8s speaks. */
 #define CNI_VERSION_MAX "1.1.0"

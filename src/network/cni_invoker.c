@@ -74,42 +74,80 @@ static struct status *find_plugin(const struct call *call, struct str type, stru
                       STR_ARG(buf_str(&path)));
 }
 
-/* The process' environment with the parameters of the specification in place of any it has. */
-static const char *const *environment(const struct call *call, const char *command)
+/* The parameters of the specification, as variables. */
+static struct str_list parameters_of(const struct call *call, const char *command)
+{
+    struct arena *arena = call->arena;
+    struct str_list list = {0};
+    OWNED(buf_done) struct buf path = {0};
+
+    LIST_EACH(directory, &call->invoker->plugin_dirs) {
+        buf_printf(&path, "%s%.*s", path.n > 0 ? ":" : "", STR_ARG(*directory));
+    }
+    *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_COMMAND=%s", command);
+    *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_PATH=%.*s", STR_ARG(buf_str(&path)));
+    if (call->attachment != NULL) {
+        const struct cni_attachment *pod = call->attachment;
+
+        *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_CONTAINERID=%.*s", STR_ARG(pod->container_id));
+        *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_NETNS=%.*s", STR_ARG(pod->netns));
+        *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_IFNAME=%.*s", STR_ARG(pod->interface));
+        *LIST_ADD(arena, &list) =
+            arena_printf(arena,
+                         "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=%.*s;K8S_POD_NAME=%.*s;"
+                         "K8S_POD_INFRA_CONTAINER_ID=%.*s;K8S_POD_UID=%.*s",
+                         STR_ARG(pod->pod_namespace), STR_ARG(pod->pod_name), STR_ARG(pod->container_id),
+                         STR_ARG(pod->pod_uid));
+    }
+    return list;
+}
+
+/* The process' environment with the parameters in place of any it has. */
+static const char *const *environment(struct arena *arena, const struct str_list *parameters)
 {
     struct {
         const char **items;
         size_t len;
     } list = {0};
-    struct arena *arena = call->arena;
-    OWNED(buf_done) struct buf path = {0};
 
     for (char **variable = environ; *variable != NULL; variable++) {
         if (strncmp(*variable, "CNI_", 4) != 0) {
             *LIST_ADD(arena, &list) = *variable;
         }
     }
-    LIST_EACH(directory, &call->invoker->plugin_dirs) {
-        buf_printf(&path, "%s%.*s", path.n > 0 ? ":" : "", STR_ARG(*directory));
-    }
-    *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_COMMAND=%s", command).p;
-    *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_PATH=%.*s", STR_ARG(buf_str(&path))).p;
-    if (call->attachment != NULL) {
-        const struct cni_attachment *pod = call->attachment;
-
-        *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_CONTAINERID=%.*s", STR_ARG(pod->container_id)).p;
-        *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_NETNS=%.*s", STR_ARG(pod->netns)).p;
-        *LIST_ADD(arena, &list) = arena_printf(arena, "CNI_IFNAME=%.*s", STR_ARG(pod->interface)).p;
-        *LIST_ADD(arena, &list) =
-            arena_printf(arena,
-                         "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=%.*s;K8S_POD_NAME=%.*s;"
-                         "K8S_POD_INFRA_CONTAINER_ID=%.*s;K8S_POD_UID=%.*s",
-                         STR_ARG(pod->pod_namespace), STR_ARG(pod->pod_name), STR_ARG(pod->container_id),
-                         STR_ARG(pod->pod_uid))
-                .p;
+    LIST_EACH(parameter, parameters) {
+        *LIST_ADD(arena, &list) = parameter->p;
     }
     *LIST_ADD(arena, &list) = NULL;
     return list.items;
+}
+
+static bool is_this_program(struct str path)
+{
+    struct stat program, plugin;
+
+    return stat("/proc/self/exe", &program) == 0 && stat(path.p, &plugin) == 0 && program.st_dev == plugin.st_dev &&
+           program.st_ino == plugin.st_ino;
+}
+
+static struct status *run_program(const struct call *call, struct str path, const char *command, struct str input,
+                                  struct process_output *ret)
+{
+    const struct cni_invoker *invoker = call->invoker;
+    struct str_list parameters = parameters_of(call, command);
+    const char *argv[] = {path.p, NULL};
+    struct process_options options = {.argv = argv, .cwd = "/"};
+
+    if (invoker->run_own != NULL && is_this_program(path)) {
+        struct status *status =
+            invoker->run_own(invoker->run_own_arg, path, &parameters, input, call->deadline, call->arena, ret);
+
+        if (!status_free_if(&status, STATUS_SERVICE_UNAVAILABLE)) {
+            return status;
+        }
+    }
+    options.env = environment(call->arena, &parameters);
+    return process_run(&options, input, LIMIT_CNI_BYTES, call->deadline, call->arena, ret);
 }
 
 static struct status *run_plugin(const struct call *call, const struct value *plugin, const char *command,
@@ -119,10 +157,8 @@ static struct status *run_plugin(const struct call *call, const struct value *pl
     struct process_output output;
 
     TRY(find_plugin(call, type, &path));
-    const char *argv[] = {path.p, NULL};
-    struct process_options options = {.argv = argv, .env = environment(call, command), .cwd = "/"};
     struct str input = cni_plugin_input(call->arena, &call->conf, plugin, previous, call->capability_args);
-    struct status *bad = process_run(&options, input, LIMIT_CNI_BYTES, call->deadline, call->arena, &output);
+    struct status *bad = run_program(call, path, command, input, &output);
 
     if (bad != NULL) {
         return status_while(bad, "plugin type=\"%.*s\" failed (%s)", STR_ARG(type), verb_of_command(command));

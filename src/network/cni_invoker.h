@@ -18,11 +18,21 @@
 
 #include <stdint.h>
 
+struct process_output;
+
+/* Runs a plugin that is this very program, in a process of its own that needs no exec: `path` is its argv[0], `parameters`
+ * ("CNI_COMMAND=ADD", ...) replace all CNI_ variables of the environment. SERVICE_UNAVAILABLE before anything was run
+ * when that can't be done now: then it is executed as any other. Otherwise as process_run(). Parks. */
+typedef struct status *cni_run_own_fn(void *arg, struct str path, const struct str_list *parameters, struct str input,
+                                      int64_t deadline, struct arena *arena, struct process_output *ret);
+
 /* Where things are; lives as long as it is used. */
 struct cni_invoker {
     struct str conf_dir;         /* /etc/cni/net.d */
     struct str_list plugin_dirs; /* /opt/cni/bin, ... */
     struct str cache_dir;        /* /var/lib/cni; made when missing */
+    cni_run_own_fn *run_own;     /* NULL: plugins are always executed */
+    void *run_own_arg;
 };
 
 struct cni_port_mapping {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* An address' file is its container and interface. */
@@ -184,10 +185,13 @@ static void read_last(struct arena *arena, const struct ipam_conf *conf, size_t 
 static struct status *write_last(struct arena *arena, const struct ipam_conf *conf, size_t set, const struct ip *ip)
 {
     struct str text = ip_format(arena, ip), path = last_path(arena, conf, set);
-    int fd = open(path.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = open(path.p, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    struct stat before;
 
-    /* Lost or torn, it only means that the search begins elsewhere: no sync. */
-    bool ok = fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n;
+    /* Lost or torn, it only means that the search begins elsewhere: no sync. File systems write a file that is emptied
+     * and filled again out at once, so it is not. */
+    bool ok = fd >= 0 && fstat(fd, &before) == 0 && write(fd, text.p, text.n) == (ssize_t)text.n &&
+              (before.st_size <= (off_t)text.n || ftruncate(fd, (off_t)text.n) == 0);
     struct status *bad = ok ? NULL : status_errno(errno, "writing %s", path.p);
 
     if (fd >= 0) {

@@ -8,6 +8,7 @@
 #include "net/signals.h"
 #include "runtime/images/image_service.h"
 #include "runtime/network_conf.h"
+#include "runtime/own_plugin.h"
 #include "runtime/service.h"
 #include "runtime/shim/spawner.h"
 #include "runtime/streaming.h"
@@ -46,6 +47,8 @@ struct cri {
     struct image_service *images;
     struct grpc_methods *runtime_methods;
     struct http_server *server;
+    int spawner_pidfd;
+    bool is_spawner_gone;
     struct status *failure;
 };
 
@@ -91,6 +94,8 @@ static struct status *prepare(struct cri *cri)
     runtime->has_apparmor = file_exists("/sys/kernel/security/apparmor/profiles");
     runtime->network.conf_dir = options->cni_conf_dir;
     runtime->network.cache_dir = arena_printf(cri->arena, "%.*s/cni", STR_ARG(options->root));
+    runtime->network.run_own = own_plugin_run;
+    runtime->network.run_own_arg = runtime;
     for (struct str rest = options->cni_bin_dir, item; str_next(&rest, ':', &item);) {
         *LIST_ADD(cri->arena, &runtime->network.plugin_dirs) = item;
     }
@@ -117,6 +122,17 @@ static struct status *listen_on(struct cri *cri)
     return NULL;
 }
 
+/* Without it no pod can be made, and it can only be made while there are no threads: by whoever starts us anew. */
+static void on_spawner_gone(void *arg, unsigned events)
+{
+    struct cri *cri = arg;
+
+    if (!cri->is_spawner_gone) {
+        cri->is_spawner_gone = true;
+        kill(getpid(), SIGTERM);
+    }
+}
+
 static struct status *run(struct cri *cri, struct signals *signals)
 {
     struct image_service_options options = {.store = cri->runtime.images, .registries_file = cri->options.registries};
@@ -130,7 +146,14 @@ static struct status *run(struct cri *cri, struct signals *signals)
     TRY(listen_on(cri));
     log_info("serving CRI on %.*s, %zu sandboxes and %zu containers known", STR_ARG(cri->options.socket),
              cri->runtime.sandboxes.count, cri->runtime.containers.count);
-    TRY(signals_wait(signals, TASK_FOREVER, &number));
+    struct env_watch *watch = env_watch(cri->spawner_pidfd, ENV_READABLE, on_spawner_gone, cri);
+    struct status *status = signals_wait(signals, TASK_FOREVER, &number);
+
+    env_watch_stop(watch);
+    TRY(status);
+    if (cri->is_spawner_gone) {
+        return status_new(STATUS_INTERNAL_ERROR, "the process that makes shims is gone");
+    }
     log_info("ending by signal %d; containers go on", number);
     return NULL;
 }
@@ -165,7 +188,7 @@ static int complain(struct status *failure)
 static int run_cri(struct cri *cri)
 {
     /* The spawner and all shims are made of this process as it is now: without threads, loop and connections. */
-    struct status *failure = spawner_start(&cri->runtime.spawner);
+    struct status *failure = spawner_start(&cri->runtime.spawner, &cri->spawner_pidfd);
 
     if (failure != NULL) {
         return complain(failure);
@@ -180,6 +203,7 @@ static int run_cri(struct cri *cri)
     image_store_close(cri->runtime.images);
     event_loop_free(env);
     close(cri->runtime.spawner);
+    close(cri->spawner_pidfd);
     return failure != NULL ? complain(failure) : 0;
 }
 

@@ -115,14 +115,34 @@ static struct status *charge(struct sandbox *sandbox)
     return cgroup_apply(&sandbox->record.cgroups, &settings);
 }
 
+/* The files and cgroups are made while the spawner forks. */
+static struct status *make_shim(struct sandbox *sandbox)
+{
+    TRY(spawner_ask(sandbox->runtime->spawner, sandbox->directory.p));
+    struct status *status = write_files(sandbox);
+
+    if (status == NULL) {
+        status = charge(sandbox);
+    }
+    struct status *answer = spawner_answer(sandbox->runtime->spawner, sandbox->directory.p);
+
+    if (status == NULL) {
+        return answer;
+    }
+    if (answer == NULL) {
+        answer = sandbox_connect(sandbox); /* so that it is told to go */
+    }
+    status_free(answer);
+    return status;
+}
+
 static struct status *start_pause(struct sandbox *sandbox, const struct shim_sandbox_plan *plan)
 {
     OWNED(arena_freep) struct arena *arena = arena_new();
     struct shim_call call = {.verb = SHIM_SANDBOX, .plan_type = &shim_sandbox_plan_type, .plan = plan};
     struct shim_reply reply = {0};
 
-    TRY(charge(sandbox));
-    TRY(spawner_spawn(sandbox->runtime->spawner, sandbox->directory.p));
+    TRY(make_shim(sandbox));
     TRY(sandbox_connect(sandbox));
     TRY(shim_client_call(sandbox->shim, arena, &call, &reply, NULL));
     if (reply.processes.len == 0) {
@@ -235,7 +255,6 @@ static struct status *build(struct sandbox *sandbox)
         sandbox->record.is_network_up = true; /* as far as anyone who finds the record knows */
     }
     TRY(sandbox_save(sandbox));
-    TRY(write_files(sandbox));
     struct status *status = start_pause(sandbox, &plan);
 
     trace(sandbox, TRACE_SANDBOX, start, status, sandbox->record.id);

@@ -7,6 +7,7 @@
 #include "base/task.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 static void stays(void *arg)
 {
@@ -69,6 +70,27 @@ static void without_shim(void *arg)
 TEST("recovery/a pod whose shim is killed has ended, and leaves nothing")
 {
     node_run(without_shim);
+}
+
+static void without_spawner(void *arg)
+{
+    struct node *node = arg;
+    struct cri_v1_pod_sandbox_config *config = node_pod(node);
+    struct str pod = node_run_pod(node, config);
+    int status;
+
+    kill(node_find_process("c8s-spawner"), SIGKILL);
+    CHECK(waitpid(node->runtime, &status, 0) == node->runtime); /* whoever watches it starts it anew */
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    node_start_runtime(node);
+    CHECK_INT(node_pod_status(node, pod)->state, CRI_V1_POD_SANDBOX_STATE_SANDBOX_READY);
+    node_remove_pod(node, pod);
+    node_remove_pod(node, node_run_pod(node, node_pod(node)));
+}
+
+TEST("recovery/a runtime that has lost its spawner ends, to be started anew")
+{
+    node_run(without_spawner);
 }
 
 static void without_pause(void *arg)

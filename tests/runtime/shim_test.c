@@ -120,7 +120,7 @@ static void wait_ended(struct scene *scene, int count)
 static void run_scene(void (*fn)(void *arg))
 {
     struct scene scene = {.arena = arena_new()};
-    int spawner;
+    int pidfd, spawner;
 
     shell("rm -rf " ROOT " && mkdir -p " ROOT "/shim " ROOT "/volume " ROOT "/layers/1/bin " ROOT "/layers/1/etc " ROOT
           "/c1/root " ROOT "/c1/upper " ROOT "/c1/work && cp /bin/busybox " ROOT "/layers/1/bin/ && "
@@ -128,7 +128,7 @@ static void run_scene(void (*fn)(void *arg))
           "ln -s busybox " ROOT "/layers/1/bin/$i; done && "
           "printf 'root:x:0:0::/root:/bin/sh\\nweb:x:33:33::/var/www:/bin/sh\\n' > " ROOT "/layers/1/etc/passwd");
     cond_init(&scene.changed);
-    CHECK_OK(spawner_start(&spawner));
+    CHECK_OK(spawner_start(&spawner, &pidfd));
     struct env *loop = event_loop_new();
 
     CHECK_OK(spawner_spawn(spawner, ROOT "/shim"));

@@ -288,7 +288,11 @@ static NO_RETURN void execute(struct becoming *self)
     }
     while (str_next(&rest, ':', &directory)) {
         struct str file = arena_printf(self->arena, "%.*s/%s", STR_ARG(directory.n > 0 ? directory : STR(".")), name);
+        struct stat stat_of;
 
+        if (stat(file.p, &stat_of) != 0 && errno == ENOENT) {
+            continue; /* an exec that fails costs far more */
+        }
         execve(file.p, argv, env);
         if (errno == EACCES) {
             error = EACCES;

@@ -20,33 +20,25 @@
 /* How often the kernel may be asked again when something was renamed or mounted elsewhere while it followed "..". */
 enum { OPEN_TRIES = 10000 };
 
-static int open_in(const char *directory, const char *path, int flags)
+/* RESOLVE_IN_ROOT takes what `root` refers to as the root; AT_FDCWD is the working directory. */
+static int open_at(int root, const char *path, int flags)
 {
     struct kernel_open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
                                   .mode = flags & O_CREAT ? 0644 : 0,
                                   .resolve = KERNEL_RESOLVE_IN_ROOT | KERNEL_RESOLVE_NO_MAGICLINKS};
 
-    /* RESOLVE_IN_ROOT takes what dirfd refers to as the root. */
-    int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-    if (root < 0) {
-        return -1;
-    }
     int fd, tries = 0;
 
     do {
         fd = kernel_openat2(root, path, &how);
     } while (fd < 0 && errno == EAGAIN && ++tries < OPEN_TRIES);
-    int error = errno;
-
-    close(root);
-    errno = error;
     return fd;
 }
 
+/* Below the container's root, where the working directory is whenever this is called. */
 static int open_below(const char *path, int flags)
 {
-    return open_in("/", path, flags);
+    return open_at(AT_FDCWD, path, flags);
 }
 
 /* The directory that holds the last name of the path; its length without that name goes to *ret_cut. */
@@ -151,7 +143,12 @@ static int open_target(const char *path, bool is_directory)
 struct str rootfs_read(struct arena *arena, const char *root, const char *path, size_t max)
 {
     struct stat stat;
-    int fd = open_in(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    int at = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = at < 0 ? -1 : open_at(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+    if (at >= 0) {
+        close(at);
+    }
 
     if (fd < 0) {
         return STR("");
