@@ -9,23 +9,13 @@
 
 enum { WEBHOOK_SECONDS_MAX = 30 };
 
-static bool has(const struct str_list *list, const char *text)
-{
-    LIST_EACH(item, list) {
-        if (str_is(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A list that must not be empty, and in which "*" stands alone. */
 static void check_wildcard(struct status *to, const struct path *at, const struct str_list *list, const char *what)
 {
     if (list->len == 0) {
         check_required(to, at, "%s", "");
     }
-    if (list->len > 1 && has(list, "*")) {
+    if (list->len > 1 && has_string(list, STR("*"))) {
         check_invalid_json(to, at, dump_strings(to->arena, list), "if '*' is present, must not specify other %s", what);
     }
 }
@@ -45,10 +35,10 @@ static void check_resources(struct status *to, const struct path *at, const stru
         }
         has_plain |= !str_is(*resource, "*") && str_index(*resource, '/') == SIZE_MAX;
     }
-    if (resources->len > 1 && has(resources, "*/*")) {
+    if (resources->len > 1 && has_string(resources, STR("*/*"))) {
         check_invalid_json(to, at, text, "if '*/*' is present, must not specify other resources");
     }
-    if (has(resources, "*") && has_plain) {
+    if (has_string(resources, STR("*")) && has_plain) {
         check_invalid_json(to, at, text, "if '*' is present, must not specify other resources without subresources");
     }
 }
@@ -63,7 +53,7 @@ static void check_rule(struct status *to, const struct path *at,
     if (list->len == 0) {
         check_required(to, AT(at, "operations"), "%s", "");
     }
-    if (list->len > 1 && has(list, "*")) {
+    if (list->len > 1 && has_string(list, STR("*"))) {
         check_invalid_json(to, AT(at, "operations"), dump_strings(to->arena, list),
                            "if '*' is present, must not specify other operations");
     }
@@ -111,7 +101,7 @@ static void check_versions(struct status *to, const struct path *at, const struc
             }
         }
     }
-    if (!has(versions, "v1") && !has(versions, "v1beta1")) {
+    if (!has_string(versions, STR("v1")) && !has_string(versions, STR("v1beta1"))) {
         check_invalid_json(to, at, dump_strings(to->arena, versions), "must include at least one of v1, v1beta1");
     }
 }

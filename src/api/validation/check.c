@@ -178,6 +178,26 @@ bool check_one_of(struct status *to, const struct path *at, struct str value, co
     return false;
 }
 
+bool has_string(const struct str_list *list, struct str text)
+{
+    LIST_EACH(item, list) {
+        if (str_eq(*item, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct str lower_case(struct arena *arena, struct str text)
+{
+    char *copy = arena_cstr(arena, text);
+
+    for (size_t i = 0; i < text.n; i++) {
+        copy[i] = copy[i] >= 'A' && copy[i] <= 'Z' ? (char)(copy[i] - 'A' + 'a') : copy[i];
+    }
+    return (struct str){copy, text.n};
+}
+
 bool check_name(struct status *to, const struct path *at, struct str value, name_check *check)
 {
     struct name_errors errors = {0};

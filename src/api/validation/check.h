@@ -59,6 +59,11 @@ void check_unsupported(struct status *to, const struct path *at, struct str valu
 bool check_one_of(struct status *to, const struct path *at, struct str value, const char *const *supported);
 bool is_one_of(struct str value, const char *const *supported);
 
+/* The list holds the text. */
+bool has_string(const struct str_list *list, struct str text);
+/* With small letters, in the arena. */
+struct str lower_case(struct arena *arena, struct str text);
+
 /* Tries a name check of schema/names.h; each of its messages is an Invalid with the value. True when it is valid. */
 typedef bool name_check(struct str value, struct name_errors *errors);
 bool check_name(struct status *to, const struct path *at, struct str value, name_check *check);

@@ -240,12 +240,8 @@ static void check_versions(struct status *to, const struct path *at, spec_ref sp
 static void check_kind_name(struct status *to, const struct path *at, struct str kind)
 {
     struct name_errors errors = {0};
-    char *lower = arena_cstr(to->arena, kind);
 
-    for (size_t i = 0; i < kind.n; i++) {
-        lower[i] = lower[i] >= 'A' && lower[i] <= 'Z' ? (char)(lower[i] - 'A' + 'a') : lower[i];
-    }
-    if (kind.n != 0 && !name_is_dns1035_label((struct str){lower, kind.n}, &errors)) {
+    if (kind.n != 0 && !name_is_dns1035_label(lower_case(to->arena, kind), &errors)) {
         check_invalid_str(to, at, kind, "may have mixed case, but should otherwise match: %.*s",
                           STR_ARG(name_errors_join(to->arena, &errors, ",")));
     }

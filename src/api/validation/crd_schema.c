@@ -26,16 +26,6 @@ static schema_ref property(schema_ref schema, struct str name)
                : NULL;
 }
 
-static bool has(const struct str_list *list, struct str text)
-{
-    LIST_EACH(item, list) {
-        if (str_eq(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* False when nothing below can be judged. */
 static bool check_type(struct status *to, const struct path *at, schema_ref schema, enum place place)
 {
@@ -83,7 +73,7 @@ static void check_map_keys(struct status *to, const struct path *at, schema_ref 
         if (field == NULL) {
             check_invalid_str(to, ITEM(keys, INDEX_OF(key, &schema->x_kubernetes_list_map_keys)), *key,
                               "entries must all be names of item properties");
-        } else if (field->default_ == NULL && !has(&items->required, *key)) {
+        } else if (field->default_ == NULL && !has_string(&items->required, *key)) {
             check_required(to, AT(KEY(AT(AT(at, "items"), "properties"), *key), "default"),
                            "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required "
                            "property");

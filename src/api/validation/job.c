@@ -60,21 +60,6 @@ static bool is_domain_path(struct str text)
            name_is_path_segment(str_from(text, slash + 1), NULL);
 }
 
-static bool names_container(const struct core_v1_pod_spec *spec, struct str name)
-{
-    LIST_EACH(container, &spec->containers) {
-        if (str_eq(container->name, name)) {
-            return true;
-        }
-    }
-    LIST_EACH(container, &spec->init_containers) {
-        if (str_eq(container->name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static struct str dump_numbers(struct arena *arena, const int32_t *numbers, size_t len)
 {
     OWNED(buf_done) struct buf out = {0};
@@ -97,7 +82,7 @@ static void check_exit_codes(struct status *to, const struct path *at,
     bool is_ordered = true;
 
     check_one_of(to, AT(at, "operator"), codes->operator, operators);
-    if (codes->container_name != NULL && !names_container(pod, *codes->container_name)) {
+    if (codes->container_name != NULL && !pod_has_container(pod, *codes->container_name)) {
         check_invalid_str(to, AT(at, "containerName"), *codes->container_name,
                           "must be one of the container or initContainer names in the pod template");
     }

@@ -177,16 +177,6 @@ static bool scope_is_known(struct str scope)
     return is_one_of(scope, scopes);
 }
 
-static bool has(const struct str_list *list, const char *text)
-{
-    LIST_EACH(item, list) {
-        if (str_is(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void check_quota_scopes(struct status *to, const struct path *at, const struct core_v1_resource_quota_spec *spec)
 {
     const struct str_list *scopes = (const struct str_list *)&spec->scopes;
@@ -197,10 +187,10 @@ static void check_quota_scopes(struct status *to, const struct path *at, const s
             check_invalid_json(to, at, text, "unsupported scope");
         }
     }
-    if (has(scopes, "BestEffort") && has(scopes, "NotBestEffort")) {
+    if (has_string(scopes, STR("BestEffort")) && has_string(scopes, STR("NotBestEffort"))) {
         check_invalid_json(to, at, text, "conflicting scopes");
     }
-    if (has(scopes, "Terminating") && has(scopes, "NotTerminating")) {
+    if (has_string(scopes, STR("Terminating")) && has_string(scopes, STR("NotTerminating"))) {
         check_invalid_json(to, at, text, "conflicting scopes");
     }
 }

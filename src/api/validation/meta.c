@@ -15,16 +15,6 @@ void check_labels(struct status *to, const struct path *at, const struct str_map
 }
 
 /* Keys of annotations may have capitals in their domain. */
-static struct str lower(struct arena *arena, struct str text)
-{
-    char *copy = arena_cstr(arena, text);
-
-    for (size_t i = 0; i < text.n; i++) {
-        copy[i] = copy[i] >= 'A' && copy[i] <= 'Z' ? (char)(copy[i] - 'A' + 'a') : copy[i];
-    }
-    return (struct str){copy, text.n};
-}
-
 void check_annotations(struct status *to, const struct path *at, const struct str_map *annotations)
 {
     size_t size = 0;
@@ -33,7 +23,7 @@ void check_annotations(struct status *to, const struct path *at, const struct st
         struct name_errors errors = {0};
 
         if (!name_is_qualified(annotation->key, NULL) &&
-            !name_is_qualified(lower(to->arena, annotation->key), &errors)) {
+            !name_is_qualified(lower_case(to->arena, annotation->key), &errors)) {
             for (size_t i = 0; i < errors.len; i++) {
                 check_invalid_str(to, at, annotation->key, "%.*s", STR_ARG(errors.items[i]));
             }
@@ -164,16 +154,6 @@ void check_object_meta(struct status *to, const struct meta_v1_object_meta *meta
     }
 }
 
-static bool has(const struct str_list *list, struct str text)
-{
-    LIST_EACH(item, list) {
-        if (str_eq(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What is being deleted gets no new finalizers. */
 static void check_no_new_finalizers(struct status *to, const struct path *at, const struct str_list *finalizers,
                                     const struct str_list *old)
@@ -181,7 +161,7 @@ static void check_no_new_finalizers(struct status *to, const struct path *at, co
     OWNED(buf_done) struct buf list = {0};
 
     LIST_EACH(finalizer, finalizers) {
-        if (!has(old, *finalizer)) {
+        if (!has_string(old, *finalizer)) {
             buf_printf(&list, "%s\"%.*s\"", list.n == 0 ? "" : ", ", STR_ARG(*finalizer));
         }
     }

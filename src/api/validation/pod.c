@@ -9,6 +9,21 @@
 
 enum { NAMESERVERS_MAX = 3, SEARCHES_MAX = 32, SEARCH_BYTES_MAX = 2048 };
 
+bool pod_has_container(const struct core_v1_pod_spec *spec, struct str name)
+{
+    LIST_EACH(container, &spec->containers) {
+        if (str_eq(container->name, name)) {
+            return true;
+        }
+    }
+    LIST_EACH(container, &spec->init_containers) {
+        if (str_eq(container->name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check_claims(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
                          struct pod_names *names)
 {

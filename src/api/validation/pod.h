@@ -15,6 +15,8 @@ struct pod_names {
 /* Of a pod, and of a pod template. */
 void check_pod_spec(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec);
 void check_pod_template(struct status *to, const struct path *at, const struct core_v1_pod_template_spec *template);
+/* One that is not ephemeral. */
+bool pod_has_container(const struct core_v1_pod_spec *spec, struct str name);
 void check_pod_annotations(struct status *to, const struct path *at, const struct str_map *annotations,
                            const struct core_v1_pod_spec *spec);
 

@@ -1,15 +1,5 @@
 #include "api/validation/pod.h"
 
-static bool has(const struct str_list *list, struct str text)
-{
-    LIST_EACH(item, list) {
-        if (str_eq(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void check_ports(struct status *to, const struct path *at, const struct core_v1_container *container)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
@@ -19,7 +9,7 @@ static void check_ports(struct status *to, const struct path *at, const struct c
         const struct path *one = ITEM(at, INDEX_OF(port, &container->ports));
 
         if (port->name.n != 0 && check_name(to, AT(one, "name"), port->name, name_is_port_name)) {
-            if (has(&names, port->name)) {
+            if (has_string(&names, port->name)) {
                 check_duplicate(to, AT(one, "name"), port->name);
             } else {
                 *LIST_ADD(to->arena, &names) = port->name;
@@ -56,7 +46,7 @@ static void check_host_ports(struct status *to, const struct path *at, const str
             struct str text = arena_printf(to->arena, "%.*s/%.*s/%d", STR_ARG(port->protocol), STR_ARG(port->host_ip),
                                            port->host_port);
 
-            if (has(&taken, text)) {
+            if (has_string(&taken, text)) {
                 check_duplicate(to, AT(ITEM(ports, INDEX_OF(port, &containers[i].ports)), "hostPort"), text);
             } else {
                 *LIST_ADD(to->arena, &taken) = text;
@@ -159,7 +149,7 @@ static void check_mount(struct status *to, const struct path *at, const struct c
                         const struct core_v1_container *container, const struct pod_names *names)
 {
     check_present(to, AT(at, "name"), mount->name);
-    if (!has(&names->volumes, mount->name)) {
+    if (!has_string(&names->volumes, mount->name)) {
         check_not_found(to, AT(at, "name"), mount->name, "%s", "");
     }
     check_present(to, AT(at, "mountPath"), mount->mount_path);
@@ -200,9 +190,9 @@ static void check_devices(struct status *to, const struct path *at, const struct
         const struct path *one = ITEM(at, INDEX_OF(device, &container->volume_devices));
 
         check_present(to, AT(one, "name"), device->name);
-        if (!has(&names->volumes, device->name)) {
+        if (!has_string(&names->volumes, device->name)) {
             check_not_found(to, AT(one, "name"), device->name, "%s", "");
-        } else if (!has(&names->block_volumes, device->name)) {
+        } else if (!has_string(&names->block_volumes, device->name)) {
             check_invalid_str(to, AT(one, "name"), device->name,
                               "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode");
         }
@@ -284,15 +274,14 @@ static int64_t grace_of(const struct core_v1_pod_spec *spec)
 
 static void take_name(struct status *to, const struct path *at, struct str name, struct str_list *names)
 {
-    if (has(names, name)) {
+    if (has_string(names, name)) {
         check_duplicate(to, AT(at, "name"), name);
     } else {
         *LIST_ADD(to->arena, names) = name;
     }
 }
 
-static void check_restart_policy(struct status *to, const struct path *at, const struct core_v1_container *container,
-                                 bool is_init)
+static void check_restart_policy(struct status *to, const struct path *at, const struct core_v1_container *container)
 {
     static const char *const policies[] = {"Always", "OnFailure", "Never", NULL};
 
@@ -302,7 +291,6 @@ static void check_restart_policy(struct status *to, const struct path *at, const
         }
         return;
     }
-    (void)is_init;
     check_one_of(to, AT(at, "restartPolicy"), *container->restart_policy, policies);
 }
 
@@ -320,7 +308,7 @@ static void check_main_containers(struct status *to, const struct path *at, cons
         take_name(to, one, container->name, taken);
         check_lifecycle(to, AT(one, "lifecycle"), container->lifecycle, grace_of(spec));
         check_probes(to, one, container);
-        check_restart_policy(to, one, container, false);
+        check_restart_policy(to, one, container);
     }
     check_host_ports(to, at, spec->containers.items, spec->containers.len);
 }
@@ -336,7 +324,7 @@ static void check_init_containers(struct status *to, const struct path *at, cons
         bool is_sidecar = container->restart_policy != NULL && str_is(*container->restart_policy, "Always");
 
         check_container(to, one, container, spec, names);
-        check_restart_policy(to, one, container, true);
+        check_restart_policy(to, one, container);
         take_name(to, one, container->name, taken);
         check_host_ports(to, at, container, 1);
         if (is_sidecar) {
@@ -359,21 +347,6 @@ static void check_init_containers(struct status *to, const struct path *at, cons
     }
 }
 
-static bool names_container(const struct core_v1_pod_spec *spec, struct str name)
-{
-    LIST_EACH(container, &spec->containers) {
-        if (str_eq(container->name, name)) {
-            return true;
-        }
-    }
-    LIST_EACH(container, &spec->init_containers) {
-        if (str_eq(container->name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* They only come with an update; what keeps a container running is not for them. */
 static void check_ephemeral_containers(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
                                        const struct pod_names *names, struct str_list *taken)
@@ -387,7 +360,7 @@ static void check_ephemeral_containers(struct status *to, const struct path *at,
 
         check_container(to, one, container, spec, names);
         take_name(to, one, container->name, taken);
-        if (ephemeral->target_container_name.n != 0 && !names_container(spec, ephemeral->target_container_name)) {
+        if (ephemeral->target_container_name.n != 0 && !pod_has_container(spec, ephemeral->target_container_name)) {
             check_not_found(to, AT(one, "targetContainerName"), ephemeral->target_container_name, "%s", "");
         }
         const struct {

@@ -104,16 +104,6 @@ static void check_against_limit(struct status *to, const struct path *at, const 
     }
 }
 
-static bool has(const struct str_list *list, struct str text)
-{
-    LIST_EACH(item, list) {
-        if (str_eq(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void check_claims(struct status *to, const struct path *at,
                          const struct core_v1_resource_requirements *resources, const struct str_list *known)
 {
@@ -129,12 +119,12 @@ static void check_claims(struct status *to, const struct path *at,
             check_required(to, one, "%s", "");
             continue;
         }
-        if (has(&seen, name)) {
+        if (has_string(&seen, name)) {
             check_duplicate(to, one, name);
         } else {
             *LIST_ADD(to->arena, &seen) = name;
         }
-        if (has(known, claim->name)) {
+        if (has_string(known, claim->name)) {
             continue;
         }
         if (known->len == 0) {

@@ -6,16 +6,6 @@
 
 enum { MODE_MAX = 0777, TOKEN_SECONDS_MIN = 600 };
 
-static bool has(const struct str_list *list, struct str text)
-{
-    LIST_EACH(item, list) {
-        if (str_eq(*item, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool steps_back(struct str path)
 {
     for (struct str rest = path, part; str_next(&rest, '/', &part);) {
@@ -248,7 +238,7 @@ static void take_path(struct status *to, const struct path *at, struct str_list 
     if (path.n == 0) {
         return;
     }
-    if (has(paths, path)) {
+    if (has_string(paths, path)) {
         check_invalid_str(to, at, owner, "conflicting duplicate paths");
     } else {
         *LIST_ADD(to->arena, paths) = path;
@@ -432,7 +422,7 @@ void check_volumes(struct status *to, const struct path *at, const struct core_v
         if (check_present(to, AT(one, "name"), volume->name)) {
             check_name(to, AT(one, "name"), volume->name, name_is_dns1123_label);
         }
-        if (has(&names->volumes, volume->name)) {
+        if (has_string(&names->volumes, volume->name)) {
             check_duplicate(to, AT(one, "name"), volume->name);
         }
         if (to->cause_count != before) {

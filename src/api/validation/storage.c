@@ -20,14 +20,9 @@ void check_csi_driver_name(struct status *to, const struct path *at, struct str 
     if (driver.n > DRIVER_NAME_MAX) {
         check_too_long(to, at, DRIVER_NAME_MAX);
     }
-    char *lower = arena_cstr(to->arena, driver);
-
-    for (size_t i = 0; i < driver.n; i++) {
-        lower[i] = lower[i] >= 'A' && lower[i] <= 'Z' ? (char)(lower[i] - 'A' + 'a') : lower[i];
-    }
     struct name_errors errors = {0};
 
-    if (!name_is_dns1123_subdomain((struct str){lower, driver.n}, &errors)) {
+    if (!name_is_dns1123_subdomain(lower_case(to->arena, driver), &errors)) {
         for (size_t i = 0; i < errors.len; i++) {
             check_invalid_str(to, at, driver, "%.*s", STR_ARG(errors.items[i]));
         }
