@@ -92,13 +92,12 @@ static void check_versions(struct status *to, const struct path *at, const struc
         check_required(to, at, "must specify one of v1, v1beta1");
         return;
     }
+    OWNED(seen_done) struct seen seen = {0};
+
     for (size_t i = 0; i < versions->len; i++) {
         check_name(to, ITEM(at, i), versions->items[i], name_is_dns1035_label);
-        for (size_t k = 0; k < i; k++) {
-            if (str_eq(versions->items[k], versions->items[i])) {
-                check_duplicate(to, ITEM(at, i), versions->items[i]);
-                break;
-            }
+        if (seen_before(&seen, versions->items[i])) {
+            check_duplicate(to, ITEM(at, i), versions->items[i]);
         }
     }
     if (!has_string(versions, STR("v1")) && !has_string(versions, STR("v1beta1"))) {
@@ -126,6 +125,7 @@ static void check_conditions(struct status *to, const struct path *at,
                              const struct admissionregistration_v1_match_condition *conditions, size_t len)
 {
     enum { CONDITIONS_MAX = 64 };
+    OWNED(seen_done) struct seen names = {0};
 
     if (len > CONDITIONS_MAX) {
         check_too_many(to, at, len, CONDITIONS_MAX);
@@ -137,11 +137,8 @@ static void check_conditions(struct status *to, const struct path *at,
         if (check_present(to, AT(ITEM(at, i), "name"), conditions[i].name)) {
             check_name(to, AT(ITEM(at, i), "name"), conditions[i].name, name_is_qualified);
         }
-        for (size_t k = 0; k < i; k++) {
-            if (str_eq(conditions[k].name, conditions[i].name)) {
-                check_duplicate(to, AT(ITEM(at, i), "name"), conditions[i].name);
-                break;
-            }
+        if (seen_before(&names, conditions[i].name)) {
+            check_duplicate(to, AT(ITEM(at, i), "name"), conditions[i].name);
         }
     }
 }
@@ -181,21 +178,17 @@ static void check_webhook(struct status *to, const struct path *at,
 }
 
 /* Names are unique among the webhooks of a configuration. */
-static void check_unique(struct status *to, const struct path *at, struct str name, struct str_list *names)
+static void check_unique(struct status *to, const struct path *at, struct str name, struct seen *names)
 {
-    LIST_EACH(other, names) {
-        if (str_eq(*other, name)) {
-            check_duplicate(to, AT(at, "name"), name);
-            return;
-        }
+    if (seen_before(names, name)) {
+        check_duplicate(to, AT(at, "name"), name);
     }
-    *LIST_ADD(to->arena, names) = name;
 }
 
 void validate_validating_webhooks(struct status *to, const void *object)
 {
     const struct admissionregistration_v1_validating_webhook_configuration *configuration = object;
-    struct str_list names = {0};
+    OWNED(seen_done) struct seen names = {0};
 
     LIST_EACH(webhook, &configuration->webhooks) {
         const struct path *one = ITEM(AT(NULL, "webhooks"), INDEX_OF(webhook, &configuration->webhooks));
@@ -240,7 +233,7 @@ static void check_mutating(struct status *to, const struct path *at,
 void validate_mutating_webhooks(struct status *to, const void *object)
 {
     const struct admissionregistration_v1_mutating_webhook_configuration *configuration = object;
-    struct str_list names = {0};
+    OWNED(seen_done) struct seen names = {0};
 
     LIST_EACH(webhook, &configuration->webhooks) {
         const struct path *one = ITEM(AT(NULL, "webhooks"), INDEX_OF(webhook, &configuration->webhooks));

@@ -36,6 +36,14 @@ struct str path_text(struct arena *arena, const struct path *path)
     return arena_str(arena, buf_str(&out));
 }
 
+/* What a client can make grow is bounded: nobody reads thousands of causes. */
+enum { CAUSES_MAX = 1000, CAUSES_MAX_BYTES = 8 << 20 };
+
+static bool is_full(const struct status *to)
+{
+    return to->cause_count >= CAUSES_MAX || (to->cause_count > 0 && arena_size(to->arena) > CAUSES_MAX_BYTES);
+}
+
 /* As Go's %q. */
 static struct str quoted(struct arena *arena, struct str text)
 {
@@ -70,12 +78,14 @@ static void add(struct status *to, const char *reason, const struct path *at, co
                      STR_ARG(value), why.n != 0 ? ": " : "", STR_ARG(why));
 }
 
-#define ADD_(reason, what, value)                        \
-    do {                                                 \
-        va_list args_;                                   \
-        va_start(args_, detail);                         \
-        add(to, (reason), at, (what), (value), detail, args_); \
-        va_end(args_);                                   \
+#define ADD_(reason, what, value)                                  \
+    do {                                                           \
+        if (!is_full(to)) {                                        \
+            va_list args_;                                         \
+            va_start(args_, detail);                               \
+            add(to, (reason), at, (what), (value), detail, args_); \
+            va_end(args_);                                         \
+        }                                                          \
     } while (0)
 
 void check_required(struct status *to, const struct path *at, const char *detail, ...)
@@ -128,28 +138,42 @@ void check_not_found(struct status *to, const struct path *at, struct str value,
 
 void check_duplicate(struct status *to, const struct path *at, struct str value)
 {
-    check_duplicate_json(to, at, quoted(to->arena, value));
+    if (!is_full(to)) {
+        check_duplicate_json(to, at, quoted(to->arena, value));
+    }
 }
 
 void check_duplicate_json(struct status *to, const struct path *at, struct str json)
 {
+    if (is_full(to)) {
+        return;
+    }
     status_add_cause(to, STR("FieldValueDuplicate"), path_text(to->arena, at), "Duplicate value: %.*s", STR_ARG(json));
 }
 
 void check_too_long(struct status *to, const struct path *at, size_t max_bytes)
 {
+    if (is_full(to)) {
+        return;
+    }
     status_add_cause(to, STR("FieldValueTooLong"), path_text(to->arena, at),
                      "Too long: may not be more than %zu bytes", max_bytes);
 }
 
 void check_too_many(struct status *to, const struct path *at, size_t count, size_t max)
 {
+    if (is_full(to)) {
+        return;
+    }
     status_add_cause(to, STR("FieldValueTooMany"), path_text(to->arena, at),
                      "Too many: %zu: must have at most %zu item%s", count, max, max == 1 ? "" : "s");
 }
 
 void check_unsupported(struct status *to, const struct path *at, struct str value, const char *const *supported)
 {
+    if (is_full(to)) {
+        return;
+    }
     OWNED(buf_done) struct buf list = {0};
 
     for (size_t i = 0; supported[i] != NULL; i++) {
@@ -176,6 +200,33 @@ bool check_one_of(struct status *to, const struct path *at, struct str value, co
     }
     check_unsupported(to, at, value, supported);
     return false;
+}
+
+void seen_done(struct seen *seen)
+{
+    map_done(&seen->map);
+}
+
+bool seen_has(const struct seen *seen, struct str text)
+{
+    return map_find(&seen->map, text) != NULL;
+}
+
+bool seen_before(struct seen *seen, struct str text)
+{
+    static char is_there;
+
+    return seen_has(seen, text) || map_set(&seen->map, text, &is_there) != NULL;
+}
+
+bool seen_pair_before(struct seen *seen, struct str first, struct str second)
+{
+    OWNED(buf_done) struct buf pair = {0};
+
+    buf_add_str(&pair, first);
+    buf_add_char(&pair, '\0');
+    buf_add_str(&pair, second);
+    return seen_before(seen, buf_str(&pair));
 }
 
 bool has_string(const struct str_list *list, struct str text)

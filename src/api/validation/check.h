@@ -8,6 +8,7 @@
 #define API_VALIDATION_CHECK_H
 
 #include "base/attr.h"
+#include "base/map.h"
 #include "base/status.h"
 #include "schema/names.h"
 #include "schema/scalars.h"
@@ -30,7 +31,7 @@ struct path {
 
 struct str path_text(struct arena *arena, const struct path *path);
 
-/* Findings go to the causes of `to`. The detail may be "". */
+/* Findings go to the causes of `to`, up to as many as anyone will read. The detail may be "". */
 void check_required(struct status *to, const struct path *at, const char *detail, ...) PRINTF_LIKE(3, 4);
 void check_forbidden(struct status *to, const struct path *at, const char *detail, ...) PRINTF_LIKE(3, 4);
 void check_invalid_str(struct status *to, const struct path *at, struct str value, const char *detail, ...)
@@ -59,7 +60,17 @@ void check_unsupported(struct status *to, const struct path *at, struct str valu
 bool check_one_of(struct status *to, const struct path *at, struct str value, const char *const *supported);
 bool is_one_of(struct str value, const char *const *supported);
 
-/* The list holds the text. */
+/* Texts seen so far, for lists of any length. The zero value is empty: OWNED(seen_done) struct seen names = {0}; */
+struct seen {
+    struct map map;
+};
+void seen_done(struct seen *seen);
+bool seen_has(const struct seen *seen, struct str text);
+/* True when it was there; otherwise it is now. */
+bool seen_before(struct seen *seen, struct str text);
+bool seen_pair_before(struct seen *seen, struct str first, struct str second);
+
+/* The list holds the text. For short lists. */
 bool has_string(const struct str_list *list, struct str text);
 /* With small letters, in the arena. */
 struct str lower_case(struct arena *arena, struct str text);

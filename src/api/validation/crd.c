@@ -213,16 +213,14 @@ static void check_shared(struct status *to, const struct path *at, spec_ref spec
 static void check_versions(struct status *to, const struct path *at, spec_ref spec)
 {
     const struct path *versions = AT(at, "versions");
+    OWNED(seen_done) struct seen names = {0};
     size_t stored = 0;
     bool unique = true;
 
     LIST_EACH(version, &spec->versions) {
         check_version(to, ITEM(versions, INDEX_OF(version, &spec->versions)), spec, version);
         stored += version->storage;
-        for (const struct apiextensions_v1_custom_resource_definition_version *other = spec->versions.items;
-             other != version; other++) {
-            unique &= !str_eq(other->name, version->name);
-        }
+        unique &= !seen_before(&names, version->name);
     }
     if (!unique) {
         check_invalid_json(to, versions, dump_versions(to->arena, spec), "must contain unique version names");

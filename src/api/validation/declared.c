@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "schema/copy.h"
+#include "schema/json.h"
 
 #include <stdlib.h>
 
@@ -116,28 +117,32 @@ static void check_item(struct status *to, const struct path *at, const struct fi
     }
 }
 
-/* Two items with the same keys, or the same strings in a set. */
-static bool items_match(const struct field *field, const void *a, const void *b)
+/* What tells an item of a keyed list from the others: a string itself, or the JSON of its keys. */
+static struct str item_key(struct arena *arena, const struct field *field, const void *item)
 {
-    if (field->kind == TYPE_STRING) {
-        return str_eq(*(const struct str *)a, *(const struct str *)b);
-    }
-    for (size_t i = 0; field->kind == TYPE_STRUCT && i < field->rules->key_count; i++) {
-        const struct type_member *key = type_member(field->type, field->rules->keys[i]);
+    OWNED(buf_done) struct buf key = {0};
 
-        if (key == NULL ||
-            !schema_field_equal(key->field, (const char *)a + key->offset, (const char *)b + key->offset)) {
-            return false;
-        }
+    if (field->kind == TYPE_STRING) {
+        return *(const struct str *)item;
     }
-    return field->kind == TYPE_STRUCT && field->rules->key_count != 0;
+    for (size_t i = 0; i < field->rules->key_count; i++) {
+        const struct type_member *member = type_member(field->type, field->rules->keys[i]);
+
+        if (member != NULL) {
+            json_encode_field(member->field, (const char *)item + member->offset, &key);
+        }
+        buf_add_char(&key, ',');
+    }
+    return arena_str(arena, buf_str(&key));
 }
 
 static void check_list(struct status *to, const struct path *at, const struct field *field, const struct any_list *list)
 {
     const struct field_rules *rules = field->rules;
     size_t size = field_item_size(field);
-    bool is_keyed = rules != NULL && (rules->list_type == LIST_SET || rules->list_type == LIST_MAP);
+    bool is_keyed = rules != NULL && ((rules->list_type == LIST_SET && field->kind == TYPE_STRING) ||
+                                      (rules->list_type == LIST_MAP && field->kind == TYPE_STRUCT));
+    OWNED(seen_done) struct seen seen = {0};
 
     if (rules != NULL && rules->max_items != 0 && list->len > rules->max_items) {
         check_too_many(to, at, list->len, rules->max_items);
@@ -147,13 +152,10 @@ static void check_list(struct status *to, const struct path *at, const struct fi
         const char *item = (const char *)list->items + i * size;
 
         check_item(to, ITEM(at, i), field, item);
-        for (size_t k = 0; is_keyed && k < i; k++) {
-            if (items_match(field, item, (const char *)list->items + k * size)) {
-                check_duplicate_json(to, ITEM(at, i),
-                                     field->kind == TYPE_STRUCT ? dump_struct(to->arena, field->type, item)
-                                                                : dump_string(to->arena, *(const struct str *)item));
-                break;
-            }
+        if (is_keyed && seen_before(&seen, item_key(to->arena, field, item))) {
+            check_duplicate_json(to, ITEM(at, i),
+                                 field->kind == TYPE_STRUCT ? dump_struct(to->arena, field->type, item)
+                                                            : dump_string(to->arena, *(const struct str *)item));
         }
     }
 }

@@ -298,7 +298,8 @@ static void write_hunk(struct buf *out, const struct changes *all, size_t from, 
 
 struct str dump_diff(struct arena *arena, const struct type *type, const void *old, const void *value)
 {
-    struct changes all = changes_of(arena, lines_of(arena, type, old), lines_of(arena, type, value));
+    OWNED(arena_freep) struct arena *scratch = arena_new();
+    struct changes all = changes_of(scratch, lines_of(scratch, type, old), lines_of(scratch, type, value));
     OWNED(buf_done) struct buf out = {0};
 
     for (size_t i = 0; i < all.len; i++) {

@@ -103,19 +103,16 @@ static void check_endpoint(struct status *to, const struct path *at, const struc
     }
 }
 
-static void check_slice_port(struct status *to, const struct path *at, const struct discovery_v1_endpoint_slice *slice,
-                             const struct discovery_v1_endpoint_port *port)
+static void check_slice_port(struct status *to, const struct path *at, const struct discovery_v1_endpoint_port *port,
+                             struct seen *names)
 {
     struct str name = port->name == NULL ? STR("") : *port->name;
 
     if (name.n > 0) {
         check_name(to, AT(at, "name"), name, name_is_dns1123_label);
     }
-    for (const struct discovery_v1_endpoint_port *other = slice->ports.items; other != port; other++) {
-        if (str_eq(other->name == NULL ? STR("") : *other->name, name)) {
-            check_duplicate(to, AT(at, "name"), name);
-            break;
-        }
+    if (seen_before(names, name)) {
+        check_duplicate(to, AT(at, "name"), name);
     }
     check_protocol(to, AT(at, "protocol"), port->protocol == NULL ? STR("") : *port->protocol);
     if (port->app_protocol != NULL) {
@@ -143,8 +140,10 @@ void validate_endpoint_slice(struct status *to, const void *object)
         check_too_many(to, AT(NULL, "ports"), slice->ports.len, PORTS_MAX);
         return;
     }
+    OWNED(seen_done) struct seen names = {0};
+
     LIST_EACH(port, &slice->ports) {
-        check_slice_port(to, ITEM(AT(NULL, "ports"), INDEX_OF(port, &slice->ports)), slice, port);
+        check_slice_port(to, ITEM(AT(NULL, "ports"), INDEX_OF(port, &slice->ports)), port, &names);
     }
 }
 

@@ -90,6 +90,7 @@ static void check_exit_codes(struct status *to, const struct path *at,
         check_invalid_json(to, values, text, "at least one value is required");
     } else if (codes->values.len > EXIT_CODES_MAX) {
         check_too_many(to, values, codes->values.len, EXIT_CODES_MAX);
+        return;
     }
     for (size_t i = 0; i < codes->values.len; i++) {
         if (str_is(codes->operator, "In") && codes->values.items[i] == 0) {

@@ -24,17 +24,20 @@ static void check_limit_type(struct status *to, const struct path *at, struct st
 
 /* Checks the names of one of the maps, and notes them. */
 static void check_limit_names(struct status *to, const struct path *at, const struct core_v1_limit_range_item *item,
-                              const struct quantity_map *map, struct str_map *keys)
+                              const struct quantity_map *map, struct str_list *keys,
+                              struct seen *seen)
 {
     bool of_containers = str_is(item->type, "Pod") || str_is(item->type, "Container");
 
     LIST_EACH(amount, map) {
+        if (!seen_before(seen, amount->key)) {
+            *LIST_ADD(to->arena, keys) = amount->key;
+        }
         if (of_containers) {
             check_container_resource_name(to, KEY(at, amount->key), amount->key);
         } else {
             check_resource_name(to, KEY(at, amount->key), amount->key);
         }
-        str_map_set(to->arena, keys, amount->key, STR(""));
     }
 }
 
@@ -86,10 +89,11 @@ static void check_limit_amounts(struct status *to, const struct path *at, const 
 static void check_limit(struct status *to, const struct path *at, const struct core_v1_limit_range_item *item)
 {
     static const char *const message = "may not be specified when `type` is 'Pod'";
-    struct str_map keys = {0};
+    OWNED(seen_done) struct seen seen = {0};
+    struct str_list keys = {0};
 
-    check_limit_names(to, AT(at, "max"), item, &item->max, &keys);
-    check_limit_names(to, AT(at, "min"), item, &item->min, &keys);
+    check_limit_names(to, AT(at, "max"), item, &item->max, &keys, &seen);
+    check_limit_names(to, AT(at, "min"), item, &item->min, &keys, &seen);
     if (str_is(item->type, "Pod")) {
         if (item->default_.len > 0) {
             check_forbidden(to, AT(at, "default"), "%s", message);
@@ -98,17 +102,17 @@ static void check_limit(struct status *to, const struct path *at, const struct c
             check_forbidden(to, AT(at, "defaultRequest"), "%s", message);
         }
     } else {
-        check_limit_names(to, AT(at, "default"), item, &item->default_, &keys);
-        check_limit_names(to, AT(at, "defaultRequest"), item, &item->default_request, &keys);
+        check_limit_names(to, AT(at, "default"), item, &item->default_, &keys, &seen);
+        check_limit_names(to, AT(at, "defaultRequest"), item, &item->default_request, &keys, &seen);
     }
     if (str_is(item->type, "PersistentVolumeClaim") && quantity_map_get(&item->min, STR("storage")) == NULL &&
         quantity_map_get(&item->max, STR("storage")) == NULL) {
         check_required(to, AT(at, "limits"),
                        "either minimum or maximum storage value is required, but neither was provided");
     }
-    check_limit_names(to, AT(at, "maxLimitRequestRatio"), item, &item->max_limit_request_ratio, &keys);
+    check_limit_names(to, AT(at, "maxLimitRequestRatio"), item, &item->max_limit_request_ratio, &keys, &seen);
     LIST_EACH(key, &keys) {
-        check_limit_amounts(to, at, item, key->key);
+        check_limit_amounts(to, at, item, *key);
     }
 }
 
@@ -117,15 +121,14 @@ void validate_limit_range(struct status *to, const void *object)
     const struct core_v1_limit_range_spec *spec = &((const struct core_v1_limit_range *)object)->spec;
     const struct path *at = AT(AT(NULL, "spec"), "limits");
 
+    OWNED(seen_done) struct seen types = {0};
+
     LIST_EACH(item, &spec->limits) {
         const struct path *one = ITEM(at, INDEX_OF(item, &spec->limits));
 
         check_limit_type(to, AT(one, "type"), item->type);
-        for (const struct core_v1_limit_range_item *other = spec->limits.items; other != item; other++) {
-            if (str_eq(other->type, item->type)) {
-                check_duplicate(to, AT(one, "type"), item->type);
-                break;
-            }
+        if (seen_before(&types, item->type)) {
+            check_duplicate(to, AT(one, "type"), item->type);
         }
         check_limit(to, one, item);
     }
@@ -247,16 +250,15 @@ void validate_resource_quota_update(struct status *to, const void *object, const
 {
     const struct core_v1_resource_quota_spec *spec = &((const struct core_v1_resource_quota *)object)->spec;
     const struct core_v1_resource_quota_spec *before = &((const struct core_v1_resource_quota *)old)->spec;
+    OWNED(seen_done) struct seen known = {0};
     bool same = spec->scopes.len == before->scopes.len;
 
     validate_resource_quota(to, object);
+    LIST_EACH(scope, (const struct str_list *)&before->scopes) {
+        seen_before(&known, *scope);
+    }
     LIST_EACH(scope, (const struct str_list *)&spec->scopes) {
-        bool was_there = false;
-
-        LIST_EACH(other, (const struct str_list *)&before->scopes) {
-            was_there |= str_eq(*scope, *other);
-        }
-        same &= was_there;
+        same &= seen_has(&known, *scope);
     }
     if (!same) {
         check_invalid_json(to, AT(AT(NULL, "spec"), "scopes"),

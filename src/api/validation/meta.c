@@ -159,9 +159,13 @@ static void check_no_new_finalizers(struct status *to, const struct path *at, co
                                     const struct str_list *old)
 {
     OWNED(buf_done) struct buf list = {0};
+    OWNED(seen_done) struct seen known = {0};
 
+    LIST_EACH(finalizer, old) {
+        seen_before(&known, *finalizer);
+    }
     LIST_EACH(finalizer, finalizers) {
-        if (!has_string(old, *finalizer)) {
+        if (!seen_has(&known, *finalizer)) {
             buf_printf(&list, "%s\"%.*s\"", list.n == 0 ? "" : ", ", STR_ARG(*finalizer));
         }
     }

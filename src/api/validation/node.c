@@ -7,6 +7,8 @@
 
 static void check_taints(struct status *to, const struct path *at, const struct core_v1_node_spec *spec)
 {
+    OWNED(seen_done) struct seen seen = {0};
+
     LIST_EACH(taint, &spec->taints) {
         const struct path *one = ITEM(at, INDEX_OF(taint, &spec->taints));
         struct name_errors errors = {0};
@@ -17,11 +19,8 @@ static void check_taints(struct status *to, const struct path *at, const struct 
                               STR_ARG(name_errors_join(to->arena, &errors, ";")));
         }
         check_taint_effect(to, AT(one, "effect"), taint->effect, false);
-        for (const struct core_v1_taint *other = spec->taints.items; other != taint; other++) {
-            if (str_eq(other->key, taint->key) && str_eq(other->effect, taint->effect)) {
-                check_duplicate_json(to, one, dump_struct(to->arena, &core_v1_taint_type, taint));
-                break;
-            }
+        if (seen_pair_before(&seen, taint->key, taint->effect)) {
+            check_duplicate_json(to, one, dump_struct(to->arena, &core_v1_taint_type, taint));
         }
     }
 }
@@ -75,15 +74,13 @@ void validate_node_update(struct status *to, const void *object, const void *old
 {
     const struct core_v1_node *node = object, *old = old_object;
     const struct path *spec = AT(NULL, "spec");
+    OWNED(seen_done) struct seen seen = {0};
 
     LIST_EACH(address, &node->status.addresses) {
-        for (const struct core_v1_node_address *other = node->status.addresses.items; other != address; other++) {
-            if (str_eq(other->type, address->type) && str_eq(other->address, address->address)) {
-                check_duplicate_json(
-                    to, ITEM(AT(AT(NULL, "status"), "addresses"), INDEX_OF(address, &node->status.addresses)),
-                    dump_struct(to->arena, &core_v1_node_address_type, address));
-                break;
-            }
+        if (seen_pair_before(&seen, address->type, address->address)) {
+            check_duplicate_json(to,
+                                 ITEM(AT(AT(NULL, "status"), "addresses"), INDEX_OF(address, &node->status.addresses)),
+                                 dump_struct(to->arena, &core_v1_node_address_type, address));
         }
     }
     check_pod_cidrs(to, AT(spec, "podCIDRs"), &node->spec);

@@ -29,18 +29,14 @@ static void check_claims(struct status *to, const struct path *at, const struct 
 {
     LIST_EACH(claim, &spec->resource_claims) {
         const struct path *one = ITEM(at, INDEX_OF(claim, &spec->resource_claims));
-        bool is_new = true;
 
         if (check_present(to, AT(one, "name"), claim->name)) {
             check_name(to, AT(one, "name"), claim->name, name_is_dns1123_label);
         }
-        LIST_EACH(other, &names->claims) {
-            is_new &= !str_eq(*other, claim->name);
-        }
-        if (!is_new) {
+        if (seen_before(&names->claims, claim->name)) {
             check_duplicate(to, AT(one, "name"), claim->name);
         } else {
-            *LIST_ADD(to->arena, &names->claims) = claim->name;
+            *LIST_ADD(to->arena, &names->claim_list) = claim->name;
         }
         if (claim->resource_claim_name != NULL && claim->resource_claim_template_name != NULL) {
             check_invalid_struct(to, one, &core_v1_pod_resource_claim_type, claim,
@@ -113,15 +109,14 @@ static void check_gates(struct status *to, const struct path *at, const struct c
         check_name(to, AT(ITEM(AT(at, "readinessGates"), INDEX_OF(gate, &spec->readiness_gates)), "conditionType"),
                    gate->condition_type, name_is_qualified);
     }
+    OWNED(seen_done) struct seen seen = {0};
+
     LIST_EACH(gate, &spec->scheduling_gates) {
         const struct path *one = ITEM(AT(at, "schedulingGates"), INDEX_OF(gate, &spec->scheduling_gates));
 
         check_name(to, one, gate->name, name_is_qualified);
-        for (const struct core_v1_pod_scheduling_gate *other = spec->scheduling_gates.items; other != gate; other++) {
-            if (str_eq(other->name, gate->name)) {
-                check_duplicate(to, one, gate->name);
-                break;
-            }
+        if (seen_before(&seen, gate->name)) {
+            check_duplicate(to, one, gate->name);
         }
     }
 }
@@ -208,11 +203,18 @@ static void check_rest(struct status *to, const struct path *at, const struct co
     check_os(to, at, spec);
 }
 
+static void pod_names_done(struct pod_names *names)
+{
+    seen_done(&names->volumes);
+    seen_done(&names->block_volumes);
+    seen_done(&names->claims);
+}
+
 void check_pod_spec(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec)
 {
     static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns_policies[] = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None", NULL};
-    struct pod_names names = {0};
+    OWNED(pod_names_done) struct pod_names names = {0};
 
     check_volumes(to, AT(at, "volumes"), spec, &names);
     check_claims(to, AT(at, "resourceClaims"), spec, &names);

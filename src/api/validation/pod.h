@@ -7,9 +7,10 @@
 
 /* Names of volumes that are valid, and of resource claims, which containers may use. */
 struct pod_names {
-    struct str_list volumes;
-    struct str_list block_volumes; /* those that may be used as devices */
-    struct str_list claims;
+    struct seen volumes;
+    struct seen block_volumes; /* those that may be used as devices */
+    struct seen claims;
+    struct str_list claim_list; /* the same, in order */
 };
 
 /* Of a pod, and of a pod template. */

@@ -3,16 +3,14 @@
 static void check_ports(struct status *to, const struct path *at, const struct core_v1_container *container)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
-    struct str_list names = {0};
+    OWNED(seen_done) struct seen names = {0};
 
     LIST_EACH(port, &container->ports) {
         const struct path *one = ITEM(at, INDEX_OF(port, &container->ports));
 
         if (port->name.n != 0 && check_name(to, AT(one, "name"), port->name, name_is_port_name)) {
-            if (has_string(&names, port->name)) {
+            if (seen_before(&names, port->name)) {
                 check_duplicate(to, AT(one, "name"), port->name);
-            } else {
-                *LIST_ADD(to->arena, &names) = port->name;
             }
         }
         if (port->container_port == 0) {
@@ -34,7 +32,7 @@ static void check_ports(struct status *to, const struct path *at, const struct c
 static void check_host_ports(struct status *to, const struct path *at, const struct core_v1_container *containers,
                              size_t len)
 {
-    struct str_list taken = {0};
+    OWNED(seen_done) struct seen taken = {0};
 
     for (size_t i = 0; i < len; i++) {
         const struct path *ports = AT(ITEM(at, i), "ports");
@@ -46,10 +44,8 @@ static void check_host_ports(struct status *to, const struct path *at, const str
             struct str text = arena_printf(to->arena, "%.*s/%.*s/%d", STR_ARG(port->protocol), STR_ARG(port->host_ip),
                                            port->host_port);
 
-            if (has_string(&taken, text)) {
+            if (seen_before(&taken, text)) {
                 check_duplicate(to, AT(ITEM(ports, INDEX_OF(port, &containers[i].ports)), "hostPort"), text);
-            } else {
-                *LIST_ADD(to->arena, &taken) = text;
             }
         }
     }
@@ -145,28 +141,38 @@ static void check_propagation(struct status *to, const struct path *at, struct s
     }
 }
 
+/* What the mounts and the devices of one container are called, and where they are. */
+struct placed {
+    struct seen mounts, mount_paths, devices, device_paths;
+};
+
+static void placed_done(struct placed *placed)
+{
+    seen_done(&placed->mounts);
+    seen_done(&placed->mount_paths);
+    seen_done(&placed->devices);
+    seen_done(&placed->device_paths);
+}
+
 static void check_mount(struct status *to, const struct path *at, const struct core_v1_volume_mount *mount,
-                        const struct core_v1_container *container, const struct pod_names *names)
+                        const struct core_v1_container *container, const struct pod_names *names,
+                        struct placed *placed)
 {
     check_present(to, AT(at, "name"), mount->name);
-    if (!has_string(&names->volumes, mount->name)) {
+    if (!seen_has(&names->volumes, mount->name)) {
         check_not_found(to, AT(at, "name"), mount->name, "%s", "");
     }
     check_present(to, AT(at, "mountPath"), mount->mount_path);
-    for (const struct core_v1_volume_mount *other = container->volume_mounts.items; other != mount; other++) {
-        if (str_eq(other->mount_path, mount->mount_path)) {
-            check_invalid_str(to, AT(at, "mountPath"), mount->mount_path, "must be unique");
-            break;
-        }
+    if (seen_before(&placed->mount_paths, mount->mount_path)) {
+        check_invalid_str(to, AT(at, "mountPath"), mount->mount_path, "must be unique");
     }
-    LIST_EACH(device, &container->volume_devices) {
-        if (str_eq(device->name, mount->name)) {
-            check_invalid_str(to, AT(at, "name"), mount->name, "must not already exist in volumeDevices");
-        }
-        if (str_eq(device->device_path, mount->mount_path)) {
-            check_invalid_str(to, AT(at, "mountPath"), mount->mount_path,
-                              "must not already exist as a path in volumeDevices");
-        }
+    seen_before(&placed->mounts, mount->name);
+    if (seen_has(&placed->devices, mount->name)) {
+        check_invalid_str(to, AT(at, "name"), mount->name, "must not already exist in volumeDevices");
+    }
+    if (seen_has(&placed->device_paths, mount->mount_path)) {
+        check_invalid_str(to, AT(at, "mountPath"), mount->mount_path,
+                          "must not already exist as a path in volumeDevices");
     }
     if (mount->sub_path.n != 0) {
         check_local_path(to, AT(at, "subPath"), mount->sub_path, false);
@@ -184,35 +190,48 @@ static void check_mount(struct status *to, const struct path *at, const struct c
 }
 
 static void check_devices(struct status *to, const struct path *at, const struct core_v1_container *container,
-                          const struct pod_names *names)
+                          const struct pod_names *names, const struct placed *placed)
 {
+    OWNED(seen_done) struct seen paths = {0};
+
     LIST_EACH(device, &container->volume_devices) {
         const struct path *one = ITEM(at, INDEX_OF(device, &container->volume_devices));
 
         check_present(to, AT(one, "name"), device->name);
-        if (!has_string(&names->volumes, device->name)) {
+        if (!seen_has(&names->volumes, device->name)) {
             check_not_found(to, AT(one, "name"), device->name, "%s", "");
-        } else if (!has_string(&names->block_volumes, device->name)) {
+        } else if (!seen_has(&names->block_volumes, device->name)) {
             check_invalid_str(to, AT(one, "name"), device->name,
                               "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode");
         }
         check_present(to, AT(one, "devicePath"), device->device_path);
-        for (const struct core_v1_volume_device *other = container->volume_devices.items; other != device; other++) {
-            if (str_eq(other->device_path, device->device_path)) {
-                check_invalid_str(to, AT(one, "devicePath"), device->device_path, "must be unique");
-                break;
-            }
+        if (seen_before(&paths, device->device_path)) {
+            check_invalid_str(to, AT(one, "devicePath"), device->device_path, "must be unique");
         }
-        LIST_EACH(mount, &container->volume_mounts) {
-            if (str_eq(mount->name, device->name)) {
-                check_invalid_str(to, AT(one, "name"), device->name, "must not already exist in volumeMounts");
-            }
-            if (str_eq(mount->mount_path, device->device_path)) {
-                check_invalid_str(to, AT(one, "devicePath"), device->device_path,
-                                  "must not already exist as a path in volumeMounts");
-            }
+        if (seen_has(&placed->mounts, device->name)) {
+            check_invalid_str(to, AT(one, "name"), device->name, "must not already exist in volumeMounts");
+        }
+        if (seen_has(&placed->mount_paths, device->device_path)) {
+            check_invalid_str(to, AT(one, "devicePath"), device->device_path,
+                              "must not already exist as a path in volumeMounts");
         }
     }
+}
+
+static void check_storage(struct status *to, const struct path *at, const struct core_v1_container *container,
+                          const struct pod_names *names)
+{
+    OWNED(placed_done) struct placed placed = {0};
+
+    LIST_EACH(device, &container->volume_devices) {
+        seen_before(&placed.devices, device->name);
+        seen_before(&placed.device_paths, device->device_path);
+    }
+    LIST_EACH(mount, &container->volume_mounts) {
+        check_mount(to, ITEM(AT(at, "volumeMounts"), INDEX_OF(mount, &container->volume_mounts)), mount, container,
+                    names, &placed);
+    }
+    check_devices(to, AT(at, "volumeDevices"), container, names, &placed);
 }
 
 static void check_resize_policy(struct status *to, const struct path *at, const struct core_v1_container *container,
@@ -253,11 +272,7 @@ static void check_container(struct status *to, const struct path *at, const stru
     }
     check_ports(to, AT(at, "ports"), container);
     check_env(to, at, container);
-    LIST_EACH(mount, &container->volume_mounts) {
-        check_mount(to, ITEM(AT(at, "volumeMounts"), INDEX_OF(mount, &container->volume_mounts)), mount, container,
-                    names);
-    }
-    check_devices(to, AT(at, "volumeDevices"), container, names);
+    check_storage(to, at, container, names);
     if (check_present(to, AT(at, "imagePullPolicy"), container->image_pull_policy)) {
         check_one_of(to, AT(at, "imagePullPolicy"), container->image_pull_policy, pull_policies);
     }
@@ -272,12 +287,10 @@ static int64_t grace_of(const struct core_v1_pod_spec *spec)
     return spec->termination_grace_period_seconds == NULL ? 0 : *spec->termination_grace_period_seconds;
 }
 
-static void take_name(struct status *to, const struct path *at, struct str name, struct str_list *names)
+static void take_name(struct status *to, const struct path *at, struct str name, struct seen *names)
 {
-    if (has_string(names, name)) {
+    if (seen_before(names, name)) {
         check_duplicate(to, AT(at, "name"), name);
-    } else {
-        *LIST_ADD(to->arena, names) = name;
     }
 }
 
@@ -295,7 +308,7 @@ static void check_restart_policy(struct status *to, const struct path *at, const
 }
 
 static void check_main_containers(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
-                                  const struct pod_names *names, struct str_list *taken)
+                                  const struct pod_names *names, struct seen *taken)
 {
     if (spec->containers.len == 0) {
         check_required(to, at, "%s", "");
@@ -315,7 +328,7 @@ static void check_main_containers(struct status *to, const struct path *at, cons
 
 /* Init containers run to their end, except sidecars, which restart always. */
 static void check_init_containers(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
-                                  const struct pod_names *names, struct str_list *taken)
+                                  const struct pod_names *names, struct seen *taken)
 {
     static const char *const message = "may not be set for init containers without restartPolicy=Always";
 
@@ -349,7 +362,7 @@ static void check_init_containers(struct status *to, const struct path *at, cons
 
 /* They only come with an update; what keeps a container running is not for them. */
 static void check_ephemeral_containers(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
-                                       const struct pod_names *names, struct str_list *taken)
+                                       const struct pod_names *names, struct seen *taken)
 {
     static const char *const message = "cannot be set for an Ephemeral Container";
 
@@ -389,7 +402,7 @@ _Static_assert(sizeof(struct core_v1_container) == sizeof(struct core_v1_ephemer
 void check_containers(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
                       const struct pod_names *names)
 {
-    struct str_list taken = {0};
+    OWNED(seen_done) struct seen taken = {0};
 
     check_main_containers(to, AT(at, "containers"), spec, names, &taken);
     check_init_containers(to, AT(at, "initContainers"), spec, names, &taken);

@@ -105,9 +105,10 @@ static void check_against_limit(struct status *to, const struct path *at, const 
 }
 
 static void check_claims(struct status *to, const struct path *at,
-                         const struct core_v1_resource_requirements *resources, const struct str_list *known)
+                         const struct core_v1_resource_requirements *resources, const struct pod_names *known)
 {
-    struct str_list seen = {0};
+    enum { LIST_MAX_BYTES = 4096 };
+    OWNED(seen_done) struct seen seen = {0};
 
     LIST_EACH(claim, &resources->claims) {
         const struct path *one = ITEM(at, INDEX_OF(claim, &resources->claims));
@@ -119,20 +120,21 @@ static void check_claims(struct status *to, const struct path *at,
             check_required(to, one, "%s", "");
             continue;
         }
-        if (has_string(&seen, name)) {
+        if (seen_before(&seen, name)) {
             check_duplicate(to, one, name);
-        } else {
-            *LIST_ADD(to->arena, &seen) = name;
         }
-        if (has_string(known, claim->name)) {
+        if (seen_has(&known->claims, claim->name)) {
             continue;
         }
-        if (known->len == 0) {
+        if (known->claim_list.len == 0) {
             check_not_found(to, one, claim->name, "pod.spec.resourceClaims is empty");
         } else {
             OWNED(buf_done) struct buf names = {0};
 
-            LIST_EACH(other, known) {
+            LIST_EACH(other, &known->claim_list) {
+                if (names.n > LIST_MAX_BYTES) {
+                    break;
+                }
                 buf_printf(&names, "%s%.*s", names.n == 0 ? "" : ", ", STR_ARG(*other));
             }
             check_not_found(to, one, claim->name, "must be one of the names in pod.spec.resourceClaims: %.*s",
@@ -166,5 +168,5 @@ void check_resources(struct status *to, const struct path *at, const struct core
     if (has_huge && !has_base) {
         check_forbidden(to, at, "HugePages require cpu or memory");
     }
-    check_claims(to, AT(at, "claims"), resources, &names->claims);
+    check_claims(to, AT(at, "claims"), resources, names);
 }

@@ -230,6 +230,7 @@ void check_spread(struct status *to, const struct path *at, const struct core_v1
 {
     static const char *const actions[] = {"DoNotSchedule", "ScheduleAnyway", NULL};
     static const char *const policies[] = {"Honor", "Ignore", NULL};
+    OWNED(seen_done) struct seen seen = {0};
 
     LIST_EACH(constraint, &spec->topology_spread_constraints) {
         const struct path *one = ITEM(at, INDEX_OF(constraint, &spec->topology_spread_constraints));
@@ -239,15 +240,10 @@ void check_spread(struct status *to, const struct path *at, const struct core_v1
         }
         check_topology_key(to, AT(one, "topologyKey"), constraint->topology_key);
         check_one_of(to, AT(one, "whenUnsatisfiable"), constraint->when_unsatisfiable, actions);
-        for (const struct core_v1_topology_spread_constraint *other = spec->topology_spread_constraints.items;
-             other != constraint; other++) {
-            if (str_eq(other->topology_key, constraint->topology_key) &&
-                str_eq(other->when_unsatisfiable, constraint->when_unsatisfiable)) {
-                check_duplicate(to, AT(one, "{topologyKey, whenUnsatisfiable}"),
-                                arena_printf(to->arena, "{%.*s, %.*s}", STR_ARG(constraint->topology_key),
-                                             STR_ARG(constraint->when_unsatisfiable)));
-                break;
-            }
+        if (seen_pair_before(&seen, constraint->topology_key, constraint->when_unsatisfiable)) {
+            check_duplicate(to, AT(one, "{topologyKey, whenUnsatisfiable}"),
+                            arena_printf(to->arena, "{%.*s, %.*s}", STR_ARG(constraint->topology_key),
+                                         STR_ARG(constraint->when_unsatisfiable)));
         }
         check_min_domains(to, one, constraint);
         if (constraint->node_affinity_policy != NULL) {

@@ -167,6 +167,7 @@ static bool is_sysctl(struct str name)
 static void check_sysctls(struct status *to, const struct path *at, const struct core_v1_pod_security_context *context)
 {
     enum { SYSCTL_NAME_MAX = 253 };
+    OWNED(seen_done) struct seen names = {0};
 
     LIST_EACH(sysctl, &context->sysctls) {
         const struct path *one = AT(ITEM(at, INDEX_OF(sysctl, &context->sysctls)), "name");
@@ -179,11 +180,8 @@ static void check_sysctls(struct status *to, const struct path *at, const struct
                               "[a-z0-9]([-_a-z0-9]*[a-z0-9])?$",
                               SYSCTL_NAME_MAX);
         }
-        for (const struct core_v1_sysctl *other = context->sysctls.items; other != sysctl; other++) {
-            if (str_eq(other->name, sysctl->name)) {
-                check_duplicate(to, one, sysctl->name);
-                break;
-            }
+        if (seen_before(&names, sysctl->name)) {
+            check_duplicate(to, one, sysctl->name);
         }
     }
 }

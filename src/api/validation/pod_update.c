@@ -26,22 +26,24 @@ static void check_deadline(struct status *to, const struct path *at, const int64
     }
 }
 
+/* All of a toleration but for how long it lasts. */
+static struct str toleration_key(struct arena *arena, const struct core_v1_toleration *toleration)
+{
+    return arena_printf(arena, "%.*s|%.*s|%.*s|%.*s", STR_ARG(toleration->effect), STR_ARG(toleration->operator),
+                        STR_ARG(toleration->key), STR_ARG(toleration->value));
+}
+
 /* The old ones stay, but for how long they last. */
 static void check_only_added(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
                              const struct core_v1_pod_spec *old)
 {
+    OWNED(seen_done) struct seen seen = {0};
+
+    LIST_EACH(now, &spec->tolerations) {
+        seen_before(&seen, toleration_key(to->arena, now));
+    }
     LIST_EACH(before, &old->tolerations) {
-        struct core_v1_toleration wanted = *before;
-        bool is_there = false;
-
-        wanted.toleration_seconds = NULL;
-        LIST_EACH(now, &spec->tolerations) {
-            struct core_v1_toleration have = *now;
-
-            have.toleration_seconds = NULL;
-            is_there |= schema_equal(&core_v1_toleration_type, &have, &wanted);
-        }
-        if (!is_there) {
+        if (!seen_has(&seen, toleration_key(to->arena, before))) {
             check_forbidden(to, at, "existing toleration can not be modified except its tolerationSeconds");
             return;
         }
@@ -52,13 +54,13 @@ static void check_only_added(struct status *to, const struct path *at, const str
 static void check_only_removed(struct status *to, const struct path *at, const struct core_v1_pod_spec *spec,
                                const struct core_v1_pod_spec *old)
 {
-    LIST_EACH(gate, &spec->scheduling_gates) {
-        bool was_there = false;
+    OWNED(seen_done) struct seen known = {0};
 
-        LIST_EACH(before, &old->scheduling_gates) {
-            was_there |= str_eq(before->name, gate->name);
-        }
-        if (!was_there) {
+    LIST_EACH(gate, &old->scheduling_gates) {
+        seen_before(&known, gate->name);
+    }
+    LIST_EACH(gate, &spec->scheduling_gates) {
+        if (!seen_has(&known, gate->name)) {
             check_forbidden(to, ITEM(at, INDEX_OF(gate, &spec->scheduling_gates)),
                             "only deletion is allowed, but found new scheduling gate '%.*s'", STR_ARG(gate->name));
         }
@@ -146,14 +148,13 @@ void validate_pod_update(struct status *to, const void *object, const void *old_
 
 static void check_statuses(struct status *to, const struct path *at, const struct core_v1_pod_status *status)
 {
+    OWNED(seen_done) struct seen types = {0};
+
     LIST_EACH(condition, &status->conditions) {
         const struct path *one = ITEM(AT(at, "conditions"), INDEX_OF(condition, &status->conditions));
 
-        for (const struct core_v1_pod_condition *other = status->conditions.items; other != condition; other++) {
-            if (str_eq(other->type, condition->type)) {
-                check_duplicate(to, AT(one, "type"), condition->type);
-                break;
-            }
+        if (seen_before(&types, condition->type)) {
+            check_duplicate(to, AT(one, "type"), condition->type);
         }
     }
 }
@@ -196,26 +197,24 @@ void validate_pod_ephemeral(struct status *to, const void *object, const void *o
     }
 }
 
+static bool is_mutable(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory");
+}
+
+/* The amounts that can change are those of before, the rest stays. */
 static void keep_amounts(struct arena *arena, struct quantity_map *map, const struct quantity_map *old)
 {
-    static const char *const mutable_amounts[] = {"cpu", "memory"};
     struct quantity_map same = {0};
 
     LIST_EACH(amount, map) {
-        bool is_mutable = false;
-
-        for (size_t i = 0; i < COUNT_OF(mutable_amounts); i++) {
-            is_mutable |= str_is(amount->key, mutable_amounts[i]);
-        }
-        if (!is_mutable) {
-            quantity_map_set(arena, &same, amount->key, amount->value);
+        if (!is_mutable(amount->key)) {
+            *LIST_ADD(arena, &same) = *amount;
         }
     }
-    for (size_t i = 0; i < COUNT_OF(mutable_amounts); i++) {
-        const struct quantity *before = quantity_map_get(old, str_of(mutable_amounts[i]));
-
-        if (before != NULL) {
-            quantity_map_set(arena, &same, str_of(mutable_amounts[i]), *before);
+    LIST_EACH(amount, old) {
+        if (is_mutable(amount->key)) {
+            quantity_map_set(arena, &same, amount->key, amount->value);
         }
     }
     *map = same;

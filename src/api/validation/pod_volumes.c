@@ -232,21 +232,16 @@ static void check_token(struct status *to, const struct path *volume, const stru
 }
 
 /* Two sources may not write the same file. */
-static void take_path(struct status *to, const struct path *at, struct str_list *paths, struct str path,
+static void take_path(struct status *to, const struct path *at, struct seen *paths, struct str path,
                       struct str owner)
 {
-    if (path.n == 0) {
-        return;
-    }
-    if (has_string(paths, path)) {
+    if (path.n != 0 && seen_before(paths, path)) {
         check_invalid_str(to, at, owner, "conflicting duplicate paths");
-    } else {
-        *LIST_ADD(to->arena, paths) = path;
     }
 }
 
 static void check_key_projection(struct status *to, const struct path *volume, const struct path *at, struct str name,
-                                 const struct core_v1_key_to_path *items, size_t len, struct str_list *paths)
+                                 const struct core_v1_key_to_path *items, size_t len, struct seen *paths)
 {
     check_present(to, AT(at, "name"), name);
     for (size_t i = 0; i < len; i++) {
@@ -256,7 +251,7 @@ static void check_key_projection(struct status *to, const struct path *volume, c
 }
 
 static void check_downward_projection(struct status *to, const struct path *volume, const struct path *at,
-                                      const struct core_v1_downward_api_projection *it, struct str_list *paths)
+                                      const struct core_v1_downward_api_projection *it, struct seen *paths)
 {
     LIST_EACH(file, &it->items) {
         check_downward_file(to, at, file);
@@ -265,7 +260,7 @@ static void check_downward_projection(struct status *to, const struct path *volu
 }
 
 static void check_projection(struct status *to, const struct path *volume, const struct path *at,
-                             const struct core_v1_volume_projection *it, struct str_list *paths)
+                             const struct core_v1_volume_projection *it, struct seen *paths)
 {
     int count = 0;
 
@@ -296,7 +291,7 @@ static void check_projection(struct status *to, const struct path *volume, const
 static void check_projected(struct status *to, const struct path *at, const void *source)
 {
     const struct core_v1_projected_volume_source *it = source;
-    struct str_list paths = {0};
+    OWNED(seen_done) struct seen paths = {0};
 
     check_mode(to, AT(at, "defaultMode"), it->default_mode);
     LIST_EACH(one, &it->sources) {
@@ -422,15 +417,15 @@ void check_volumes(struct status *to, const struct path *at, const struct core_v
         if (check_present(to, AT(one, "name"), volume->name)) {
             check_name(to, AT(one, "name"), volume->name, name_is_dns1123_label);
         }
-        if (has_string(&names->volumes, volume->name)) {
+        if (seen_has(&names->volumes, volume->name)) {
             check_duplicate(to, AT(one, "name"), volume->name);
         }
         if (to->cause_count != before) {
             continue;
         }
-        *LIST_ADD(to->arena, &names->volumes) = volume->name;
+        seen_before(&names->volumes, volume->name);
         if (volume->volume_source.persistent_volume_claim != NULL || volume->volume_source.ephemeral != NULL) {
-            *LIST_ADD(to->arena, &names->block_volumes) = volume->name;
+            seen_before(&names->block_volumes, volume->name);
         }
     }
 }

@@ -66,17 +66,14 @@ static void check_by_type(struct status *to, const struct path *at, const struct
 }
 
 static void check_port(struct status *to, const struct path *at, const struct core_v1_service_port *port,
-                       const struct core_v1_service_spec *spec)
+                       const struct core_v1_service_spec *spec, struct seen *names)
 {
     if (spec->ports.len > 1 && port->name.n == 0) {
         check_required(to, AT(at, "name"), "%s", "");
     } else if (port->name.n != 0) {
         check_name(to, AT(at, "name"), port->name, name_is_dns1123_label);
-        for (const struct core_v1_service_port *other = spec->ports.items; other != port; other++) {
-            if (str_eq(other->name, port->name)) {
-                check_duplicate(to, AT(at, "name"), port->name);
-                break;
-            }
+        if (seen_before(names, port->name)) {
+            check_duplicate(to, AT(at, "name"), port->name);
         }
     }
     check_port_number(to, AT(at, "port"), port->port);
@@ -116,15 +113,14 @@ static void check_families(struct status *to, const struct path *at, const struc
     static const char *const families[] = {"IPv4", "IPv6", NULL};
     static const char *const policies[] = {"PreferDualStack", "RequireDualStack", "SingleStack", NULL};
 
+    OWNED(seen_done) struct seen seen = {0};
+
     LIST_EACH(family, &spec->ip_families) {
         const struct path *one = ITEM(AT(at, "ipFamilies"), INDEX_OF(family, &spec->ip_families));
 
         check_one_of(to, one, *family, families);
-        for (const struct str *other = spec->ip_families.items; other != family; other++) {
-            if (str_eq(*other, *family)) {
-                check_duplicate(to, one, *family);
-                break;
-            }
+        if (seen_before(&seen, *family)) {
+            check_duplicate(to, one, *family);
         }
     }
     if (spec->ip_family_policy != NULL) {
@@ -162,6 +158,8 @@ static void check_cluster_ips(struct status *to, const struct path *at, const st
 
 static void check_node_ports(struct status *to, const struct path *at, const struct core_v1_service_spec *spec)
 {
+    OWNED(seen_done) struct seen node_ports = {0}, ports = {0};
+
     LIST_EACH(port, &spec->ports) {
         const struct path *one = ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports));
 
@@ -170,25 +168,18 @@ static void check_node_ports(struct status *to, const struct path *at, const str
         }
     }
     LIST_EACH(port, &spec->ports) {
-        for (const struct core_v1_service_port *other = spec->ports.items; other != port; other++) {
-            if (port->node_port != 0 && other->node_port == port->node_port &&
-                str_eq(other->protocol, port->protocol)) {
-                const struct path *one = ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports));
+        struct str number = arena_printf(to->arena, "%d", port->node_port);
 
-                check_duplicate_json(to, AT(one, "nodePort"), arena_printf(to->arena, "%d", port->node_port));
-                break;
-            }
+        if (port->node_port != 0 && seen_pair_before(&node_ports, number, port->protocol)) {
+            check_duplicate_json(to, AT(ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)), "nodePort"), number);
         }
     }
     LIST_EACH(port, &spec->ports) {
-        for (const struct core_v1_service_port *other = spec->ports.items; other != port; other++) {
-            if (other->port == port->port && str_eq(other->protocol, port->protocol)) {
-                const struct core_v1_service_port key = {.protocol = port->protocol, .port = port->port};
+        if (seen_pair_before(&ports, arena_printf(to->arena, "%d", port->port), port->protocol)) {
+            const struct core_v1_service_port key = {.protocol = port->protocol, .port = port->port};
 
-                check_duplicate_json(to, ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)),
-                                     dump_struct(to->arena, &core_v1_service_port_type, &key));
-                break;
-            }
+            check_duplicate_json(to, ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)),
+                                 dump_struct(to->arena, &core_v1_service_port_type, &key));
         }
     }
 }
@@ -252,9 +243,11 @@ void validate_service(struct status *to, const void *object)
     const struct core_v1_service_spec *spec = &((const struct core_v1_service *)object)->spec;
     const struct path *at = AT(NULL, "spec");
 
+    OWNED(seen_done) struct seen names = {0};
+
     check_by_type(to, at, spec);
     LIST_EACH(port, &spec->ports) {
-        check_port(to, ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)), port, spec);
+        check_port(to, ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)), port, spec, &names);
     }
     check_labels(to, AT(at, "selector"), &spec->selector);
     check_affinity_config(to, at, spec);

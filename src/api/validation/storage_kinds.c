@@ -41,12 +41,11 @@ static void check_topology(struct status *to, const struct path *at, const struc
         if (expression->values.len == 0) {
             check_required(to, values, "%s", "");
         }
+        OWNED(seen_done) struct seen seen = {0};
+
         for (size_t i = 0; i < expression->values.len; i++) {
-            for (size_t k = 0; k < i; k++) {
-                if (str_eq(expression->values.items[k], expression->values.items[i])) {
-                    check_duplicate(to, ITEM(values, i), expression->values.items[i]);
-                    break;
-                }
+            if (seen_before(&seen, expression->values.items[i])) {
+                check_duplicate(to, ITEM(values, i), expression->values.items[i]);
             }
         }
         check_name(to, AT(one, "key"), expression->key, name_is_qualified);
@@ -132,15 +131,14 @@ void validate_csi_driver(struct status *to, const void *object)
     const struct storage_v1_csi_driver_spec *spec = &driver->spec;
     const struct path *at = AT(NULL, "spec");
 
+    OWNED(seen_done) struct seen audiences = {0};
+
     check_driver_options(to, at, spec);
     LIST_EACH(request, &spec->token_requests) {
         const struct path *one = ITEM(AT(at, "tokenRequests"), INDEX_OF(request, &spec->token_requests));
 
-        for (const struct storage_v1_token_request *other = spec->token_requests.items; other != request; other++) {
-            if (str_eq(other->audience, request->audience)) {
-                check_duplicate(to, AT(one, "audience"), request->audience);
-                break;
-            }
+        if (seen_before(&audiences, request->audience)) {
+            check_duplicate(to, AT(one, "audience"), request->audience);
         }
         if (request->expiration_seconds != NULL && *request->expiration_seconds < TOKEN_SECONDS_MIN) {
             check_invalid_int(to, AT(one, "expirationSeconds"), *request->expiration_seconds,
@@ -179,6 +177,8 @@ void validate_csi_node(struct status *to, const void *object)
     const struct storage_v1_csi_node_spec *spec = &((const struct storage_v1_csi_node *)object)->spec;
     const struct path *at = AT(AT(NULL, "spec"), "drivers");
 
+    OWNED(seen_done) struct seen names = {0};
+
     LIST_EACH(driver, &spec->drivers) {
         const struct path *one = ITEM(at, INDEX_OF(driver, &spec->drivers));
 
@@ -189,11 +189,8 @@ void validate_csi_node(struct status *to, const void *object)
         if (driver->allocatable != NULL && driver->allocatable->count != NULL) {
             check_non_negative(to, AT(AT(one, "allocatable"), "count"), *driver->allocatable->count);
         }
-        for (const struct storage_v1_csi_node_driver *other = spec->drivers.items; other != driver; other++) {
-            if (str_eq(other->name, driver->name)) {
-                check_duplicate(to, AT(one, "name"), driver->name);
-                break;
-            }
+        if (seen_before(&names, driver->name)) {
+            check_duplicate(to, AT(one, "name"), driver->name);
         }
     }
 }
