@@ -33,19 +33,29 @@ void fill_node_status(struct arena *arena, void *object)
     struct core_v1_node_status *status = object;
 
     if (status->allocatable.items == NULL && status->capacity.items != NULL) {
-        LIST_EACH(amount, &status->capacity) {
-            quantity_map_set(arena, &status->allocatable, amount->key, amount->value);
-        }
+        fill_amounts(arena, &status->allocatable, &status->capacity);
     }
 }
 
-static void fill_amounts(struct arena *arena, struct quantity_map *into, const struct quantity_map *from)
+void fill_amounts(struct arena *arena, struct quantity_map *into, const struct quantity_map *from)
 {
-    LIST_EACH(amount, from) {
-        if (quantity_map_get(into, amount->key) == NULL) {
-            quantity_map_set(arena, into, amount->key, amount->value);
-        }
+    struct quantity_map all = {0};
+    size_t i = 0, k = 0;
+
+    if (from->len == 0) {
+        return;
     }
+    all.items = ARENA_ARRAY(arena, struct quantity_entry, into->len + from->len);
+    while (i < into->len || k < from->len) { /* both are sorted */
+        int order = i == into->len   ? 1
+                    : k == from->len ? -1
+                                     : str_cmp(into->items[i].key, from->items[k].key);
+
+        all.items[all.len++] = order <= 0 ? into->items[i] : from->items[k];
+        i += order <= 0;
+        k += order >= 0;
+    }
+    *into = all;
 }
 
 void fill_limit_range_item(struct arena *arena, void *object)

@@ -4,6 +4,7 @@
 #define API_DEFAULTS_FILLERS_H
 
 #include "base/arena.h"
+#include "schema/scalars.h"
 
 typedef void filler(struct arena *arena, void *object);
 
@@ -13,6 +14,9 @@ filler fill_deployment_strategy, fill_daemon_set_update_strategy, fill_stateful_
     fill_exact_device_request, fill_device_sub_request;
 filler fill_persistent_volume, fill_namespace, fill_node_status, fill_limit_range_item, fill_service, fill_service_spec,
     fill_subject, fill_network_policy_spec, fill_csi_driver_spec, fill_custom_resource_definition_spec;
+
+/* What `from` has and `into` lacks is added. */
+void fill_amounts(struct arena *arena, struct quantity_map *into, const struct quantity_map *from);
 
 /* A pointer field that is NULL gets the value. */
 #define FILL_POINTER(arena, place, value_)                                                                             \

@@ -58,13 +58,7 @@ void fill_volume(struct arena *arena, void *object)
 
 static void fill_requests(struct arena *arena, struct core_v1_resource_requirements *resources)
 {
-    for (size_t i = 0; i < resources->limits.len; i++) {
-        const struct quantity_entry *limit = &resources->limits.items[i];
-
-        if (quantity_map_get(&resources->requests, limit->key) == NULL) {
-            quantity_map_set(arena, &resources->requests, limit->key, limit->value);
-        }
-    }
+    fill_amounts(arena, &resources->requests, &resources->limits);
     if (resources->limits.items != NULL && resources->requests.items == NULL) {
         resources->requests.items = ARENA_NEW(arena, struct quantity_entry); /* empty, but not nil */
     }
@@ -79,10 +73,22 @@ static void fill_host_ports(struct core_v1_container *container)
     }
 }
 
+/* There are few sizes of huge pages; a client may make up any number of names. */
+enum { POD_LEVEL_AMOUNTS_MAX = 64 };
+
+static bool is_pod_level(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory") || str_has_prefix(resource, STR("hugepages-"));
+}
+
 static void add_amounts(struct arena *arena, struct quantity_map *total, const struct quantity_map *more)
 {
     LIST_EACH(entry, more) {
         const struct quantity *old = quantity_map_get(total, entry->key);
+
+        if (!is_pod_level(entry->key) || (old == NULL && total->len >= POD_LEVEL_AMOUNTS_MAX)) {
+            continue;
+        }
 
         quantity_map_set(arena, total, entry->key,
                          old == NULL ? entry->value : quantity_add(arena, *old, entry->value));
@@ -126,11 +132,6 @@ static struct quantity_map requests_of_containers(struct arena *arena, const str
     return total;
 }
 
-static bool is_pod_level(struct str resource)
-{
-    return str_is(resource, "cpu") || str_is(resource, "memory") || str_has_prefix(resource, STR("hugepages-"));
-}
-
 /* Pod-level requests: what the containers request, or else the pod's limits. */
 static void fill_pod_requests(struct arena *arena, struct core_v1_pod_spec *spec)
 {
@@ -141,11 +142,14 @@ static void fill_pod_requests(struct arena *arena, struct core_v1_pod_spec *spec
     const struct quantity_map *sources[] = {&all, &spec->resources->limits};
 
     for (size_t i = 0; i < COUNT_OF(sources); i++) {
+        struct quantity_map supported = {0};
+
         LIST_EACH(entry, sources[i]) {
-            if (is_pod_level(entry->key) && quantity_map_get(&spec->resources->requests, entry->key) == NULL) {
-                quantity_map_set(arena, &spec->resources->requests, entry->key, entry->value);
+            if (is_pod_level(entry->key)) {
+                *LIST_ADD(arena, &supported) = *entry;
             }
         }
+        fill_amounts(arena, &spec->resources->requests, &supported);
     }
 }
 
