@@ -1,4 +1,5 @@
 /* kubectl auth can-i | whoami. */
+#include "kubectl/auth.h"
 #include "kubectl/discovery.h"
 #include "kubectl/output.h"
 #include "kubectl/report.h"
@@ -7,7 +8,7 @@
 
 struct auth_options {
     struct str subresource;
-    bool quiet;
+    bool quiet, list, no_headers;
 };
 
 static void set(struct kubectl *k, struct value *object, const char *key, struct str text)
@@ -80,6 +81,10 @@ static struct status *can_i_run(struct kubectl *k, void *arg)
     const struct auth_options *options = arg;
     struct value *review = value_object(k->arena), *spec = value_object(k->arena), *attributes, *answer;
 
+    if (options->list) {
+        return k->args.positional.len > 0 ? error_local("list option must be specified with no arguments")
+                                          : auth_list(k, options->no_headers);
+    }
     if (k->args.positional.len != 2) {
         return error_local("you must specify two arguments: verb resource or verb resource/resourceName.\nSee 'kubectl auth "
                            "can-i -h' for help and examples.");
@@ -173,7 +178,8 @@ static struct status *whoami_run(struct kubectl *k, void *arg)
 static const struct flag can_i_flags[] = {
     FLAG(STRING, struct auth_options, subresource, "subresource", 0, "of this part of the resource"),
     FLAG(BOOL, struct auth_options, quiet, "quiet", 'q', "tell by the exit code alone"),
-    FLAG_IGNORE_BOOL("no-headers"),
+    FLAG(BOOL, struct auth_options, list, "list", 0, "print all that is allowed"),
+    FLAG(BOOL, struct auth_options, no_headers, "no-headers", 0, "leave out the line of column names"),
 };
 
 static const struct command auth_can_i = {

@@ -55,10 +55,8 @@ static struct status *add_resource(struct kubectl *k, const struct rbac_options 
         struct status *status = discovery_find(k, word, &kind);
 
         if (status != NULL) {
-            struct status *bare = error_local("%.*s", STR_ARG(status->message));
-
-            status_free(status);
-            return bare;
+            status->code |= status->code == 0 ? REPORT_BARE : 0;
+            return status;
         }
         resource = kind->plural;
         group = kind->group;

@@ -41,6 +41,7 @@ static const struct {
     {"rbac.authorization.k8s.io", "ClusterRole", describe_role, true},
     {"rbac.authorization.k8s.io", "RoleBinding", describe_role_binding, true},
     {"rbac.authorization.k8s.io", "ClusterRoleBinding", describe_role_binding, true},
+    {"networking.k8s.io", "Ingress", describe_ingress, false},
     {"networking.k8s.io", "IngressClass", describe_ingress_class, false},
     {"discovery.k8s.io", "EndpointSlice", describe_endpoint_slice, false},
 };

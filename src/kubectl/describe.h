@@ -12,6 +12,8 @@ struct description {
 
 /* A line, indented by two spaces a level; the format ends it. */
 void describe_line(struct description *d, int level, const char *format, ...) PRINTF_LIKE(3, 4);
+/* Name, namespace, labels and annotations. */
+void describe_head(struct description *d, const struct value *object);
 /* "Labels:\ta=b" and further ones below each other; "<none>" without any. `indent` goes before the title. */
 void describe_map(struct description *d, const char *indent, const char *title, const struct value *map);
 /* The same as "key: value"; what is long or has several lines goes below its key. */
@@ -44,6 +46,7 @@ MUST_USE struct status *describe_deployment(struct description *d, const struct 
 MUST_USE struct status *describe_replicaset(struct description *d, const struct value *replicaset);
 MUST_USE struct status *describe_node(struct description *d, const struct value *node);
 MUST_USE struct status *describe_config_map(struct description *d, const struct value *map);
+MUST_USE struct status *describe_ingress(struct description *d, const struct value *ingress);
 MUST_USE struct status *describe_service(struct description *d, const struct value *service);
 MUST_USE struct status *describe_secret(struct description *d, const struct value *secret);
 MUST_USE struct status *describe_service_account(struct description *d, const struct value *account);

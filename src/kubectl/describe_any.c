@@ -1,8 +1,7 @@
-/* kubectl describe of config maps, services, and of any kind that has no form of its own: its fields with readable names. */
+/* kubectl describe of config maps, and of any kind that has no form of its own: its fields with readable names. */
 #include "kubectl/describe.h"
 
 #include "base/base64.h"
-#include "kubectl/pods.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -95,7 +94,7 @@ static void add_fields(struct description *d, int level, struct str parent, cons
     }
 }
 
-static void head(struct description *d, const struct value *object)
+void describe_head(struct description *d, const struct value *object)
 {
     ADD(d, "Name:\t%.*s\nNamespace:\t%.*s\n", STR_ARG(value_str_at(object, "metadata.name")),
         STR_ARG(value_str_at(object, "metadata.namespace")));
@@ -105,7 +104,7 @@ static void head(struct description *d, const struct value *object)
 
 struct status *describe_any(struct description *d, const struct value *object)
 {
-    head(d, object);
+    describe_head(d, object);
     add_fields(d, 0, STR(""), object);
     return NULL;
 }
@@ -116,7 +115,7 @@ struct status *describe_config_map(struct description *d, const struct value *ma
     const struct value *data = value_find(map, STR("data")), *bytes = value_find(map, STR("binaryData"));
     struct str *keys = value_sorted_keys(arena, data), *byte_keys = value_sorted_keys(arena, bytes);
 
-    head(d, map);
+    describe_head(d, map);
     ADD(d, "\nData\n====\n");
     for (size_t i = 0; i < value_count(data); i++) {
         ADD(d, "%.*s:\n----\n%.*s\n\n", STR_ARG(keys[i]), STR_ARG(value_str(value_find(data, keys[i]))));
@@ -129,50 +128,5 @@ struct status *describe_config_map(struct description *d, const struct value *ma
         ADD(d, "%.*s: %zu bytes\n", STR_ARG(byte_keys[i]), decoded.n);
     }
     ADD(d, "\n");
-    return NULL;
-}
-
-static void service_port(struct description *d, const struct value *port)
-{
-    struct arena *arena = d->k->arena;
-    struct str name = value_str_at(port, "name"), protocol = value_str_at(port, "protocol");
-    const struct value *node = value_find(port, STR("nodePort"));
-
-    name = name.n > 0 ? name : STR("<unset>");
-    ADD(d, "Port:\t%.*s\t%.*s/%.*s\n", STR_ARG(name), STR_ARG(describe_value(arena, value_find(port, STR("port")))),
-        STR_ARG(protocol));
-    ADD(d, "TargetPort:\t%.*s/%.*s\n", STR_ARG(describe_value(arena, value_find(port, STR("targetPort")))),
-        STR_ARG(protocol));
-    if (value_is(node, VALUE_INT) && node->integer > 0) {
-        ADD(d, "NodePort:\t%.*s\t%lld/%.*s\n", STR_ARG(name), (long long)node->integer, STR_ARG(protocol));
-    }
-}
-
-struct status *describe_service(struct description *d, const struct value *service)
-{
-    struct str selector, ips = STR("");
-
-    TRY(selector_text(d->k, value_find_path(service, "spec.selector"), &selector));
-    head(d, service);
-    ADD(d, "Selector:\t%.*s\n", STR_ARG(describe_or_none(selector)));
-    ADD(d, "Type:\t%.*s\n", STR_ARG(value_str_at(service, "spec.type")));
-    ADD(d, "IP Family Policy:\t%.*s\n", STR_ARG(describe_or_none(value_str_at(service, "spec.ipFamilyPolicy"))));
-    VALUE_EACH_ITEM(family, value_find_path(service, "spec.ipFamilies"))
-    {
-        ips = arena_printf(d->k->arena, "%.*s%s%.*s", STR_ARG(ips), ips.n > 0 ? "," : "", STR_ARG(value_str(*family)));
-    }
-    ADD(d, "IP Families:\t%.*s\n", STR_ARG(describe_or_none(ips)));
-    ADD(d, "IP:\t%.*s\n", STR_ARG(value_str_at(service, "spec.clusterIP")));
-    ips = STR("");
-    VALUE_EACH_ITEM(ip, value_find_path(service, "spec.clusterIPs"))
-    {
-        ips = arena_printf(d->k->arena, "%.*s%s%.*s", STR_ARG(ips), ips.n > 0 ? "," : "", STR_ARG(value_str(*ip)));
-    }
-    ADD(d, "IPs:\t%.*s\n", STR_ARG(describe_or_none(ips)));
-    VALUE_EACH_ITEM(port, value_find_path(service, "spec.ports"))
-    {
-        service_port(d, *port);
-    }
-    ADD(d, "Session Affinity:\t%.*s\n", STR_ARG(value_str_at(service, "spec.sessionAffinity")));
     return NULL;
 }

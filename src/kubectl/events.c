@@ -137,6 +137,9 @@ static struct status *events_run(struct kubectl *k, void *arg)
         print_table(k, options, wanted);
         return NULL;
     }
+    if (output.format == OUTPUT_NAME) {
+        return NULL; /* stock's list has no name */
+    }
     value_set(k->arena, list, STR("items"), wanted);
     return output_object(k, &output, kind, list, true);
 }

@@ -37,6 +37,26 @@ static void map_of(struct kubectl *k, const struct value *from, struct str_map *
     }
 }
 
+/* As Go prints a slice of requirements: [{Key:a Operator:In Values:[b c]}] */
+static struct str expressions_text(struct kubectl *k, const struct value *expressions)
+{
+    struct str text = STR("");
+
+    VALUE_EACH_ITEM(expression, expressions)
+    {
+        struct str values = STR("");
+
+        VALUE_EACH_ITEM(value, value_find(*expression, STR("values")))
+        {
+            values = arena_printf(k->arena, "%.*s%s%.*s", STR_ARG(values), values.n > 0 ? " " : "", STR_ARG(value_str(*value)));
+        }
+        text = arena_printf(k->arena, "%.*s%s{Key:%.*s Operator:%.*s Values:[%.*s]}", STR_ARG(text), text.n > 0 ? " " : "",
+                            STR_ARG(value_str_at(*expression, "key")), STR_ARG(value_str_at(*expression, "operator")),
+                            STR_ARG(values));
+    }
+    return arena_printf(k->arena, "[%.*s]", STR_ARG(text));
+}
+
 /* The labels that the workload's pods have. */
 static struct status *selector_of(struct kubectl *k, const struct kind *kind, const struct value *object,
                                   struct str_map *ret)
@@ -52,7 +72,7 @@ static struct status *selector_of(struct kubectl *k, const struct kind *kind, co
     if (value_count(value_find(selector, STR("matchExpressions"))) > 0) {
         return error_local("couldn't retrieve selectors via --selector flag or introspection: couldn't convert expressions - "
                            "\"%.*s\" to map-based selector format",
-                           STR_ARG(value_json(k->arena, value_find(selector, STR("matchExpressions")))));
+                           STR_ARG(expressions_text(k, value_find(selector, STR("matchExpressions")))));
     }
     if (!value_is(selector, VALUE_OBJECT)) {
         return error_local("cannot expose a %.*s", STR_ARG(kind->kind));

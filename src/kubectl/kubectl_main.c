@@ -13,12 +13,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+/* In the order of the overview: by what people do with them, most needed first. */
 static const struct command *const commands[] = {
-    &command_annotate, &command_api_resources, &command_api_versions, &command_apply, &command_attach, &command_auth,
-    &command_autoscale, &command_cluster_info, &command_config, &command_cordon, &command_create, &command_delete,
-    &command_describe, &command_drain, &command_events, &command_exec, &command_expose, &command_get, &command_label,
-    &command_logs, &command_patch, &command_port_forward, &command_replace, &command_rollout, &command_run,
-    &command_scale, &command_set, &command_taint, &command_uncordon, &command_version, &command_wait, NULL,
+    &command_create, &command_expose, &command_run, &command_set, &command_get, &command_delete, &command_rollout,
+    &command_scale, &command_autoscale, &command_certificate, &command_cluster_info, &command_cordon, &command_uncordon,
+    &command_drain, &command_taint, &command_describe, &command_logs, &command_attach, &command_exec, &command_port_forward,
+    &command_auth, &command_events, &command_apply, &command_patch, &command_replace, &command_wait, &command_label,
+    &command_annotate, &command_api_resources, &command_api_versions, &command_config, &command_version, NULL,
 };
 
 #define GLOBAL(type, member, name, shorthand, help) FLAG(type, struct global_flags, member, name, shorthand, help)

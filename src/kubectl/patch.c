@@ -32,6 +32,11 @@ static struct status *read_patch(struct kubectl *k, const struct patch_options *
     }
     struct status *status = yaml_read(k->arena, text, false, ret);
 
+    if (status != NULL && str_has_prefix(str_trim(text), STR("{")) && !options->local) {
+        status_free(status); /* the server says what is wrong with it */
+        *ret = value_string(k->arena, text);
+        return NULL;
+    }
     if (status != NULL) {
         struct status *bad = error_local("unable to parse \"%.*s\": %.*s", STR_ARG(text), STR_ARG(status->message));
 

@@ -5,7 +5,7 @@
 #include "kubectl/kubectl.h"
 
 /* Marks in status->code of where an error comes from; without one it is our own. */
-enum { REPORT_FROM_SERVER = 1 << 16, REPORT_UNREACHABLE = 1 << 17 };
+enum { REPORT_FROM_SERVER = 1 << 16, REPORT_UNREACHABLE = 1 << 17, REPORT_BARE = 1 << 18 /* without "error: " */ };
 
 /* Printed as "error: ..."; the code is 0. */
 MUST_USE struct status *error_local(const char *format, ...) PRINTF_LIKE(1, 2);

@@ -179,7 +179,8 @@ struct status *api_patch(struct kubectl *k, const struct kind *kind, struct str 
                     &(struct api_request){.method = "PATCH",
                                           .path = path_of_write(k, kind, namespace, name, subresource, manager),
                                           .content_type = types[type],
-                                          .body = patch},
+                                          .body = value_is(patch, VALUE_STRING) ? NULL : patch,
+                                          .raw_body = value_str(patch)},
                     ret);
 }
 

@@ -31,7 +31,7 @@ struct str path_with(struct kubectl *k, struct str path, const char *name, struc
 struct str path_of_write(struct kubectl *k, const struct kind *kind, struct str namespace, struct str name,
                          struct str subresource, const char *manager);
 
-/* Creating, and patching a resource. */
+/* Creating, and patching a resource. A patch that is a string goes as it is. */
 MUST_USE struct status *api_create(struct kubectl *k, const struct kind *kind, struct str namespace,
                                    const struct value *object, const char *manager, struct value **ret);
 MUST_USE struct status *api_patch(struct kubectl *k, const struct kind *kind, struct str namespace, struct str name,
