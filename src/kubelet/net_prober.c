@@ -169,6 +169,22 @@ static struct status *health_check(struct str address, struct str service, int64
     return error;
 }
 
+static struct str grpc_failure(struct arena *arena, const struct status *error, int64_t timeout)
+{
+    if (status_is(error, STATUS_TIMEOUT)) {
+        int64_t rounded = (timeout + ENV_MS - 1) / ENV_MS * ENV_MS; /* what is left by now of what the probe has */
+
+        return arena_printf(arena, "timeout: health rpc did not complete within %.*s",
+                            STR_ARG(duration_format(arena, rounded)));
+    }
+    if (status_is(error, STATUS_METHOD_NOT_ALLOWED)) {
+        return arena_printf(arena,
+                            "error: this server does not implement the grpc health protocol (grpc.health.v1.Health): %.*s",
+                            STR_ARG(error->message));
+    }
+    return arena_printf(arena, "error: health rpc probe failed: %.*s", STR_ARG(grpc_error_text(arena, error)));
+}
+
 static enum probe_result probe_grpc(struct prober *prober, struct str host, int port, struct str service,
                                     int64_t deadline, struct arena *arena, struct str *ret_output)
 {
@@ -178,13 +194,7 @@ static enum probe_result probe_grpc(struct prober *prober, struct str host, int 
     struct status *error = health_check(address, service, deadline, arena, &status);
 
     if (error != NULL) {
-        *ret_output = status_is(error, STATUS_TIMEOUT)
-                          ? arena_printf(arena,
-                                         "timeout: failed to connect service \"%.*s\" within %.*s: context deadline "
-                                         "exceeded",
-                                         STR_ARG(address), STR_ARG(duration_format(arena, deadline - from)))
-                          : arena_printf(arena, "error: health rpc probe failed: %.*s",
-                                         STR_ARG(grpc_error_text(arena, error)));
+        *ret_output = grpc_failure(arena, error, deadline - from);
         status_free(error);
         return PROBE_FAILURE;
     }
