@@ -179,7 +179,8 @@ static struct str grpc_failure(struct arena *arena, const struct status *error, 
     }
     if (status_is(error, STATUS_METHOD_NOT_ALLOWED)) {
         return arena_printf(arena,
-                            "error: this server does not implement the grpc health protocol (grpc.health.v1.Health): %.*s",
+                            "error: this server does not implement the grpc health protocol "
+                            "(grpc.health.v1.Health): %.*s",
                             STR_ARG(error->message));
     }
     return arena_printf(arena, "error: health rpc probe failed: %.*s", STR_ARG(grpc_error_text(arena, error)));
