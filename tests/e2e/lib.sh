@@ -1,10 +1,10 @@
 # What the parts of tests/e2e share. $work is a directory of their own, $C8S the binary.
 k() { "$C8S" kubectl "$@"; }
 
-pass() { passed=$((passed + 1)); echo "pass e2e/$1"; }
+pass() { passed=$((passed + 1)); echo "pass ${kind:-e2e}/$1"; }
 fail() {
     failed=$((failed + 1))
-    echo "FAIL e2e/$1"
+    echo "FAIL ${kind:-e2e}/$1"
     shift
     printf '  %s\n' "$@"
 }
