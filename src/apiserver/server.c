@@ -153,6 +153,7 @@ struct status *apiserver_new(const struct apiserver_options *options, struct sto
     server->options = options;
     server->store = store;
     server->arena = arena_new();
+    server->certificates = authn_certificates_new();
     server->advertised = options->advertise_address;
     task_lock_init(&server->service_lock);
     task_group_init(&server->background);
@@ -231,6 +232,7 @@ static struct store *release(struct apiserver *server)
     resources_done(&server->resources);
     free_paths(server);
     authn_file_free(server->tokens);
+    authn_certificates_free(server->certificates);
     authn_file_free(server->passwords);
     abac_free(server->abac);
     webhook_free(server->webhook);

@@ -22,6 +22,7 @@ struct apiserver {
     struct openapi *openapi; /* what openapi/openapi.c keeps */
     /* authentication */
     struct authn_file *tokens, *passwords; /* NULL: none */
+    struct authn_certificates *certificates;
     struct str_list issuers, audiences;
     struct crypto_key **verify_keys;
     size_t verify_key_count;

@@ -59,7 +59,6 @@ void arena_reset(struct arena *arena)
         free(block);
     }
     kept->next = NULL;
-    memset(kept->data, 0, kept->used);
     kept->used = 0;
 }
 
@@ -70,11 +69,22 @@ size_t arena_size(const struct arena *arena)
 
 static struct block *block_add(struct arena *arena, size_t size)
 {
-    struct block *block = mem_zalloc(mem_add(sizeof(*block), size));
+    struct block *block = mem_resize(NULL, mem_add(sizeof(*block), size), 1);
 
+    block->next = NULL;
+    block->used = 0;
     block->size = size;
     arena->held += sizeof(*block) + size;
     return block;
+}
+
+/* Bytes that are zeroed when they are given out: a block is seldom used whole. */
+static void *take(struct block *block, size_t rounded)
+{
+    void *at = block->data + block->used;
+
+    block->used += rounded;
+    return memset(at, 0, rounded);
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
@@ -83,29 +93,24 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct block *block = arena->blocks;
 
     if (block != NULL && block->size - block->used >= rounded) {
-        void *at = block->data + block->used;
-
-        block->used += rounded;
-        return at;
+        return take(block, rounded);
     }
     if (rounded > arena->next_size / 2) { /* a block of its own, behind the current one */
         struct block *own = block_add(arena, rounded);
 
-        own->used = rounded;
         if (block == NULL) {
             arena->blocks = own;
         } else {
             own->next = block->next;
             block->next = own;
         }
-        return own->data;
+        return take(own, rounded);
     }
     block = block_add(arena, arena->next_size);
     block->next = arena->blocks;
     arena->blocks = block;
     arena->next_size = MIN(arena->next_size * 2, (size_t)BLOCK_MAX);
-    block->used = rounded;
-    return block->data;
+    return take(block, rounded);
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)

@@ -17,36 +17,13 @@ void buf_clear(struct buf *buf)
     buf->n = 0;
 }
 
-char *buf_reserve(struct buf *buf, size_t more)
+void buf_grow_(struct buf *buf, size_t more)
 {
     size_t wanted = mem_add(mem_add(buf->n, more), 1);
+    size_t doubled = buf->cap < 64 ? 64 : mem_mul(buf->cap, 2);
 
-    if (wanted > buf->cap) {
-        size_t doubled = buf->cap < 64 ? 64 : mem_mul(buf->cap, 2);
-
-        buf->cap = MAX(doubled, wanted);
-        buf->p = mem_resize(buf->p, buf->cap, 1);
-    }
-    return buf->p + buf->n;
-}
-
-void buf_add(struct buf *buf, const void *bytes, size_t size)
-{
-    if (size > 0) {
-        memcpy(buf_reserve(buf, size), bytes, size);
-        buf->n += size;
-    }
-}
-
-void buf_add_str(struct buf *buf, struct str s)
-{
-    buf_add(buf, s.p, s.n);
-}
-
-void buf_add_char(struct buf *buf, char c)
-{
-    *buf_reserve(buf, 1) = c;
-    buf->n++;
+    buf->cap = MAX(doubled, wanted);
+    buf->p = mem_resize(buf->p, buf->cap, 1);
 }
 
 void buf_vprintf(struct buf *buf, const char *format, va_list args)

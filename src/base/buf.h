@@ -18,11 +18,37 @@ struct buf {
 void buf_done(struct buf *buf);
 /* Empties, keeps the memory. */
 void buf_clear(struct buf *buf);
+void buf_grow_(struct buf *buf, size_t more);
+
 /* Makes room for `more` bytes past the end and returns where they go; add to buf->n what was written. */
-char *buf_reserve(struct buf *buf, size_t more);
-void buf_add(struct buf *buf, const void *bytes, size_t size);
-void buf_add_str(struct buf *buf, struct str s);
-void buf_add_char(struct buf *buf, char c);
+static inline char *buf_reserve(struct buf *buf, size_t more)
+{
+    if (more >= buf->cap - buf->n) { /* one more for buf_cstr()'s NUL */
+        buf_grow_(buf, more);
+    }
+    return buf->p + buf->n;
+}
+
+/* Inline, like the two below: encoders call them for every few bytes. */
+static inline void buf_add(struct buf *buf, const void *bytes, size_t size)
+{
+    if (size > 0) {
+        __builtin_memcpy(buf_reserve(buf, size), bytes, size);
+        buf->n += size;
+    }
+}
+
+static inline void buf_add_str(struct buf *buf, struct str s)
+{
+    buf_add(buf, s.p, s.n);
+}
+
+static inline void buf_add_char(struct buf *buf, char c)
+{
+    *buf_reserve(buf, 1) = c;
+    buf->n++;
+}
+
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *buf, const char *format, va_list args) PRINTF_LIKE(2, 0);
 /* Drops the first `size` bytes. */

@@ -209,15 +209,31 @@ static struct status *h1_start(struct http_exchange *base, int code, const struc
     return NULL;
 }
 
-static struct status *h1_write(struct http_exchange *base, struct str bytes)
+static struct status *write_piece(struct h1_exchange *exchange, struct str bytes)
 {
-    struct h1_exchange *exchange = exchange_of(base);
     struct outgoing *outgoing = exchange->connection->out;
 
     if (exchange->is_gone) {
         return status_new(STATUS_CANCELLED, "the client is gone");
     }
-    TRY(outgoing_wait(outgoing, TASK_FOREVER));
+    if (exchange->is_chunked) {
+        http1_add_chunk(outgoing_buf(outgoing), bytes);
+    } else {
+        buf_add_str(outgoing_buf(outgoing), bytes);
+    }
+    outgoing_send(outgoing);
+    return outgoing_wait(outgoing, TASK_FOREVER);
+}
+
+/* A large body goes out piece by piece, so that it is never there twice. */
+static struct status *h1_write(struct http_exchange *base, struct str bytes)
+{
+    struct h1_exchange *exchange = exchange_of(base);
+
+    if (exchange->is_gone) {
+        return status_new(STATUS_CANCELLED, "the client is gone");
+    }
+    TRY(outgoing_wait(exchange->connection->out, TASK_FOREVER));
     if (exchange->has_no_body) {
         return NULL;
     }
@@ -227,13 +243,11 @@ static struct status *h1_write(struct http_exchange *base, struct str bytes)
         }
         exchange->length_left -= bytes.n;
     }
-    if (exchange->is_chunked) {
-        http1_add_chunk(outgoing_buf(outgoing), bytes);
-    } else {
-        buf_add_str(outgoing_buf(outgoing), bytes);
+    while (bytes.n > OUTGOING_ENOUGH) {
+        TRY(write_piece(exchange, str_sub(bytes, 0, OUTGOING_ENOUGH)));
+        bytes = str_from(bytes, OUTGOING_ENOUGH);
     }
-    outgoing_send(outgoing);
-    return outgoing_wait(outgoing, TASK_FOREVER);
+    return bytes.n > 0 ? write_piece(exchange, bytes) : NULL;
 }
 
 static struct status *h1_end(struct http_exchange *base, const struct http_headers *trailers)

@@ -4,7 +4,6 @@
 #include "apiserver/registry/storage.h"
 #include "apiserver/server.h"
 #include "base/env.h"
-#include "net/certificate.h"
 
 struct lookup_arg {
     struct apiserver *server;
@@ -55,29 +54,6 @@ struct authn_token_result authenticate_token(struct apiserver *server, struct st
     return result;
 }
 
-/* A verified client certificate names its user, and its organizations are the groups. */
-static struct user *by_certificate(struct request *request)
-{
-    const struct http_peer *peer = &request->exchange->peer;
-    struct certificate certificate;
-    struct status *status = certificate_parse(peer->certificate, request->arena, &certificate);
-    struct user *user;
-
-    if (status != NULL) {
-        status_free(status);
-        return NULL;
-    }
-    user = ARENA_NEW(request->arena, struct user);
-    user->name = certificate.subject.common_name;
-    LIST_EACH(organization, &certificate.subject.organizations) {
-        str_list_add(request->arena, &user->groups, *organization);
-    }
-    str_list_add(request->arena, &user->groups, STR(GROUP_AUTHENTICATED));
-    user_extra_add(request->arena, user, STR("authentication.kubernetes.io/credential-id"),
-                   arena_printf(request->arena, "X509SHA256=%.*s", STR_ARG(certificate.fingerprint)));
-    return user;
-}
-
 /* The first credential that is accepted; *ret_tried says that there was one at all. */
 static struct user *by_credentials(struct request *request, bool *ret_tried)
 {
@@ -89,7 +65,9 @@ static struct user *by_credentials(struct request *request, bool *ret_tried)
     *ret_tried = false;
     if (peer->certificate.n != 0) {
         *ret_tried = true;
-        user = peer->is_verified ? by_certificate(request) : NULL;
+        if (peer->is_verified) {
+            user = authn_by_certificate(server->certificates, peer->certificate, request->arena);
+        }
     }
     if (user == NULL && authn_bearer(authorization, &token)) {
         *ret_tried = true;

@@ -33,6 +33,14 @@ struct user *authn_file_by_token(const struct authn_file *file, struct str token
 struct user *authn_file_by_password(const struct authn_file *file, struct str name, struct str password,
                                     struct arena *arena);
 
+/* The users of verified client certificates, each read once: reading one costs more than serving a request. */
+struct authn_certificates;
+struct authn_certificates *authn_certificates_new(void);
+/* NULL is fine. */
+void authn_certificates_free(struct authn_certificates *certificates);
+/* A copy in the arena. NULL: it cannot be read. */
+struct user *authn_by_certificate(struct authn_certificates *certificates, struct str der, struct arena *arena);
+
 /* "Authorization: Bearer TOKEN": the token; false when there is none. */
 bool authn_bearer(struct str authorization, struct str *ret_token);
 /* "Authorization: Basic BASE64": name and password, in the arena. */
