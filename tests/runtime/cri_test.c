@@ -48,3 +48,25 @@ TEST("cri/a pod runs, has an address, and leaves nothing behind")
 {
     node_run(one_pod);
 }
+
+/* Our own plugin is run without exec; anybody else's program, as this script is one, is executed. */
+static void foreign(void *arg)
+{
+    struct node *node = arg;
+    struct str own = node_run_pod(node, node_pod(node));
+
+    node_shell("[ -L " NODE_ROOT "/cni/c8s-cni ] && mkdir " NODE_ROOT "/real && mv " NODE_ROOT "/cni/c8s-cni " NODE_ROOT
+               "/real/ && printf '#!/bin/sh\\necho $CNI_COMMAND $CNI_IFNAME >> " NODE_ROOT "/called\\nexec " NODE_ROOT
+               "/real/c8s-cni\\n' > " NODE_ROOT "/cni/c8s-cni && chmod +x " NODE_ROOT "/cni/c8s-cni");
+    struct str other = node_run_pod(node, node_pod(node));
+
+    CHECK(node_pod_status(node, other)->network->ip.n > 0);
+    node_remove_pod(node, other);
+    node_remove_pod(node, own);
+    node_shell("[ \"$(cat " NODE_ROOT "/called | tr '\\n' ' ')\" = 'ADD eth0 DEL eth0 DEL eth0 ' ]");
+}
+
+TEST("cri/network plugins of others are executed")
+{
+    node_run(foreign);
+}
