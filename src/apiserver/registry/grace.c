@@ -39,10 +39,11 @@ static int64_t pod_grace(const struct core_v1_pod *pod, const struct delete_opti
 
 enum graceful { GRACEFUL_NOT, GRACEFUL_PENDING, GRACEFUL_YES };
 
-/* A second delete may only shorten the time that the first gave. */
+/* A second delete may only shorten the time that the first gave. One that finds the time to be none comes after a deletion
+ * that was marked and then failed, and finishes it. */
 static enum graceful shorten(struct arena *arena, struct meta_v1_object_meta *meta, const struct delete_options *options)
 {
-    if (meta->deletion_grace_period_seconds == NULL) {
+    if (meta->deletion_grace_period_seconds == NULL || *meta->deletion_grace_period_seconds == 0) {
         return GRACEFUL_NOT;
     }
     int64_t given = *meta->deletion_grace_period_seconds;
