@@ -57,6 +57,13 @@ void commit_done_(struct commit *commit)
     *commit = (struct commit){0};
 }
 
+void commit_drop_queue_(struct store *store)
+{
+    while (!list_empty(&store->queue)) {
+        op_finish(CONTAINER_OF(list_pop(&store->queue), struct op, link));
+    }
+}
+
 /* What the key is after the events of this transaction so far. */
 static struct status *current_in(struct store *store, struct op *op, struct current *ret)
 {

@@ -129,6 +129,8 @@ MUST_USE struct status *commit_sync_(struct store *store);
 /* The same for closing; the status is the write's. Parks whether cancelled or not. */
 MUST_USE struct status *commit_flush_(struct store *store);
 void commit_done_(struct commit *commit);
+/* What waits in an abandoned store, whose callers are gone. */
+void commit_drop_queue_(struct store *store);
 
 /* watch.c */
 

@@ -1,6 +1,7 @@
 #include "store/memory.h"
 
 #include "base/mem.h"
+#include "base/planted.h"
 #include "base/pmap.h"
 #include "store/disk.h"
 
@@ -66,6 +67,7 @@ struct memory_disk {
     struct disk disk;
     struct image written; /* by write() */
     struct image seen;    /* by readers: as of the last refresh() */
+    struct image before;  /* that one; kept for a planted bug only */
     enum memory_disk_fault fault;
     unsigned fault_count;
     int64_t latency;
@@ -242,6 +244,9 @@ static void memory_write(struct disk *disk, struct disk_write *write)
 
 static struct status *memory_refresh(struct disk *disk)
 {
+    if (planted(DISK_LIES)) {
+        image_copy(&self(disk)->before, &self(disk)->seen);
+    }
     image_copy(&self(disk)->seen, &self(disk)->written);
     return NULL;
 }
@@ -280,7 +285,7 @@ struct memory_disk *memory_disk_new(void)
 
     memory->disk.ops = &memory_ops;
     memory->written = (struct image){{&log_type, NULL}, {&heads_type, NULL}, {0}};
-    memory->seen = memory->written;
+    memory->seen = memory->before = memory->written;
     return memory;
 }
 
@@ -288,6 +293,7 @@ void memory_disk_free(struct memory_disk *disk)
 {
     image_done(&disk->written);
     image_done(&disk->seen);
+    image_done(&disk->before);
     free(disk);
 }
 
@@ -310,7 +316,7 @@ void memory_disk_slow(struct memory_disk *disk, int64_t latency)
 
 void memory_disk_lose(struct memory_disk *disk)
 {
-    image_copy(&disk->written, &disk->seen);
+    image_copy(&disk->written, planted(DISK_LIES) ? &disk->before : &disk->seen);
 }
 
 uint64_t memory_disk_writes(const struct memory_disk *disk)

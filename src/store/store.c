@@ -50,6 +50,7 @@ void store_free_(struct store *store)
     free(store->window.items);
     map_done(&store->unflushed);
     commit_done_(&store->commit);
+    commit_drop_queue_(store);
     status_free(store->broken);
     status_free(store->sweep_error);
     store->disk->ops->close(store->disk);

@@ -91,6 +91,30 @@ TEST("store/memory/a write that failed but happened is seen")
     bed_run(MEMORY, uncertain_write);
 }
 
+/* The first is on its way to the disk, the second waits for its turn; neither's memory is lost (sanitized builds look). */
+static void crash_with_a_queue(struct bed *bed)
+{
+    struct racer first = {bed, "1", 0}, second = {bed, "2", 0};
+    struct task_group group;
+
+    memory_disk_slow(bed->disk, ENV_SECOND);
+    task_group_init(&group);
+    task_group_spawn(&group, "first", race_create, &first);
+    task_sleep(ENV_MS);
+    task_group_spawn(&group, "second", race_create, &second);
+    task_sleep(ENV_MS);
+    task_group_cancel(&group);
+    CHECK_INT(second.reason, STATUS_CANCELLED);
+    memory_disk_slow(bed->disk, 0);
+    bed_crash(bed);
+    bed_check(bed, "/a", 0, "1");
+}
+
+TEST("store/memory/a crash drops what waited to be written")
+{
+    bed_run(MEMORY, crash_with_a_queue);
+}
+
 static void crash_during_write(struct bed *bed)
 {
     for (int lose = 0; lose < 2; lose++) {
