@@ -6,7 +6,7 @@ DIR := $(DIR_$(BUILD))
 OPTIONS_release = --buildtype=release -Db_ndebug=false
 OPTIONS_debug = --buildtype=debug -Db_sanitize=address,undefined -Db_lundef=false
 
-.PHONY: all demo stop test unit deps clean check-layers
+.PHONY: all demo stop test unit sim deps clean check-layers
 
 all: $(DIR)/build.ninja
 	ninja -C $(DIR)
@@ -25,6 +25,10 @@ unit: all check-layers
 
 test:
 	tests/run
+
+# A cluster on a virtual clock: make sim SEED=7 [COUNT=100] (docs/simulation.md)
+sim: all
+	$(DIR)/c8s simulate --seed $(or $(SEED),1) --count $(or $(COUNT),1)
 
 demo:
 	tools/demo

@@ -1,4 +1,5 @@
 #include "apiserver/watch_cache_parts.h"
+#include "base/planted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,9 @@ static struct status *read_changes(struct watcher *watcher, struct watch_events 
 
         TRY(judge(watcher, change, &event, &is_event));
         watcher->number++;
+        if (planted(WATCH_DROPS_EVENT) && change->revision % 100 == 0) {
+            continue;
+        }
         if (is_event) {
             stored_ref(event.object);
             *VEC_ADD(events) = event;
@@ -281,7 +285,7 @@ struct status *watcher_next(struct watcher *watcher, int64_t deadline, struct wa
         int64_t now = env_mono();
 
         if (now >= watcher->bookmark_due) {
-            int64_t revision = watch_cache_revision(watcher->cache);
+            int64_t revision = watch_cache_revision(watcher->cache) + (planted(WATCH_BOOKMARKS_EARLY) ? 10 : 0);
 
             if (revision > watcher->told) {
                 add_bookmark(watcher, revision, false, events);

@@ -1,5 +1,6 @@
 #include "client/informer.h"
 
+#include "base/planted.h"
 #include "schema/object.h"
 #include "base/env.h"
 #include "base/log.h"
@@ -228,7 +229,7 @@ static void replace_all(struct informer *informer, const struct object_list *lis
     size_t at = 0;
 
     for (struct map_entry *entry; (entry = map_next(&informer->objects, &at)) != NULL;) {
-        if (map_find(&fresh, entry->key) == NULL) {
+        if (map_find(&fresh, entry->key) == NULL && !planted(INFORMER_KEEPS_THE_DEAD)) {
             store_remove(informer, arena_str(arena, entry->key));
         }
     }

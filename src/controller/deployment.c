@@ -4,6 +4,7 @@
 
 #include "api/apps_v1.h"
 #include "base/env.h"
+#include "base/planted.h"
 #include "controller/controller_ref.h"
 #include "controller/deployment_history.h"
 #include "controller/deployment_rollout.h"
@@ -353,6 +354,9 @@ static void roll(struct pass *pass)
 /* Pods of old sets that still run. */
 static bool old_pods_run(struct pass *pass)
 {
+    if (planted(RECREATE_DOES_NOT_WAIT)) {
+        return false;
+    }
     LIST_EACH(set, &pass->old)
     {
         struct object_pointers pods = world_owned(pass->world, &core_v1_pod_kind, (*set)->metadata.uid);

@@ -2,6 +2,7 @@
 
 #include "base/attr.h"
 #include "base/mem.h"
+#include "base/planted.h"
 #include "schema/int_or_string.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ int32_t rollout_new_replicas(const struct apps_v1_deployment *deployment, const 
 {
     int32_t wanted = rollout_wanted(deployment);
 
-    if (!str_is(deployment->spec.strategy.type, "RollingUpdate")) {
+    if (!str_is(deployment->spec.strategy.type, "RollingUpdate") || planted(ROLLOUT_IGNORES_SURGE)) {
         return wanted;
     }
     int32_t most = wanted + rollout_bounds_of(deployment).max_surge;
@@ -95,7 +96,9 @@ int32_t rollout_new_replicas(const struct apps_v1_deployment *deployment, const 
 bool rollout_scale_down_old(const struct apps_v1_deployment *deployment, const struct replica_sets *all,
                             const struct replica_sets *old, const struct apps_v1_replica_set *new_set, int32_t *ret)
 {
-    int32_t min_available = rollout_wanted(deployment) - rollout_bounds_of(deployment).max_unavailable;
+    int32_t min_available = planted(ROLLOUT_IGNORES_UNAVAILABLE)
+                                ? 0
+                                : rollout_wanted(deployment) - rollout_bounds_of(deployment).max_unavailable;
     int32_t new_unavailable = replicas_of(new_set) - new_set->status.available_replicas;
     int32_t may_go = rollout_total(all) - min_available - new_unavailable;
     int32_t available = rollout_total_available(all);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/planted.h"
 #include "base/task.h"
 #include "client/event_recorder.h"
 #include "client/work_queue.h"
@@ -73,7 +74,8 @@ static const struct object *owner_cached(const struct collected *owner, const st
     struct str namespace = owner->kind->namespaced ? dependent->metadata.namespace : STR("");
     const struct object *object = informer_find_key(owner->informer, world_key(arena, namespace, reference->name));
 
-    return object != NULL && str_eq(object->metadata.uid, reference->uid) ? object : NULL;
+    return object != NULL && (str_eq(object->metadata.uid, reference->uid) || planted(GARBAGE_GOES_BY_NAME)) ? object
+                                                                                                            : NULL;
 }
 
 static struct garbage_item item_of(const struct garbage_collector *collector, const struct kind *kind,

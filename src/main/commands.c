@@ -11,7 +11,7 @@
 #include "runtime/cri_main.h"
 #include "runtime/images/images_main.h"
 #include "scheduler/scheduler_main.h"
-#include "sim/simulate.h"
+#include "sim/simulate_main.h"
 #include "trace/trace_main.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/planted.h"
 #include "base/task.h"
 #include "client/event_recorder.h"
 #include "client/informer.h"
@@ -264,7 +265,9 @@ static void start_binding(struct scheduler *scheduler, struct queued_pod *queued
     struct binding *binding = ARENA_NEW(arena, struct binding);
 
     *binding = (struct binding){scheduler, *queued, arena, arena_str(arena, node_name)};
-    snapshot_assume(scheduler->snapshot, cached_ref(queued->held), binding->node_name);
+    if (!planted(SCHEDULER_FORGETS_ASSUMED)) {
+        snapshot_assume(scheduler->snapshot, cached_ref(queued->held), binding->node_name);
+    }
     task_group_spawn(&scheduler->tasks, "binding", binding_run, binding);
 }
 

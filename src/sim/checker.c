@@ -191,6 +191,29 @@ static bool was_ready_for_long(const struct core_v1_pod *pod)
     return ready != NULL && env_wall() - timestamp_nanos(ready->last_transition_time) > KNOWN_WITHIN;
 }
 
+static void judge_placement(struct checker *checker, const struct core_v1_pod *old, const struct core_v1_pod *new)
+{
+    bool is_bound = new != NULL && new->spec.node_name.n > 0;
+
+    if (old != NULL && new != NULL && old->spec.node_name.n > 0 && !str_eq(old->spec.node_name, new->spec.node_name)) {
+        sim_blame(checker->sim, "pod %.*s moved from %.*s to %.*s", STR_ARG(new->metadata.name),
+                  STR_ARG(old->spec.node_name), STR_ARG(new->spec.node_name));
+    }
+    if (is_bound && (old == NULL || old->spec.node_name.n == 0)) {
+        int64_t cpu = cpu_on_node(checker->history, new->spec.node_name);
+
+        if (cpu > SIM_NODE_CPUS * 1000) {
+            sim_blame(checker->sim, "pod %.*s was put on %.*s, whose pods ask for %lldm of %d CPUs",
+                      STR_ARG(new->metadata.name), STR_ARG(new->spec.node_name), (long long)cpu, SIM_NODE_CPUS);
+        }
+    }
+    const struct node *node = new == NULL ? map_find(checker->sim->pods_running, old->metadata.uid) : NULL;
+
+    if (node != NULL) {
+        sim_blame(checker->sim, "pod %.*s is gone while it runs on %s", STR_ARG(old->metadata.name), node->name);
+    }
+}
+
 static void judge_pod(struct checker *checker, const struct core_v1_pod *old, const struct core_v1_pod *new)
 {
     const struct apps_v1_deployment *deployment = deployment_of_pod(checker->history, new != NULL ? new : old);
@@ -198,10 +221,7 @@ static void judge_pod(struct checker *checker, const struct core_v1_pod *old, co
     bool is_ready = new != NULL && pod_counts(new) && pod_counts_ready(new);
     bool is_taken = new == NULL || new->metadata.deletion_timestamp != NULL;
 
-    if (old != NULL && new != NULL && old->spec.node_name.n > 0 && !str_eq(old->spec.node_name, new->spec.node_name)) {
-        sim_blame(checker->sim, "pod %.*s moved from %.*s to %.*s", STR_ARG(new->metadata.name),
-                  STR_ARG(old->spec.node_name), STR_ARG(new->spec.node_name));
-    }
+    judge_placement(checker, old, new);
     if (deployment == NULL) {
         return;
     }

@@ -8,7 +8,8 @@
  *   - what a rolling update takes away leaves at least replicas less maxUnavailable that are ready
  *   - revisions only grow, and nothing that was written is lost (history.c)
  *   - watches tell all of it, in order (witness.c)
- *   - no pod runs on two nodes (seen by sim.c when a sandbox starts)
+ *   - no pod runs on two nodes (seen by sim.c when a sandbox starts), or on when it is gone from the API
+ *   - the pods on a node never ask for more CPU than it has
  *   - once nobody does anything and nothing fails, everything is as it was asked for, and nothing is left over */
 #ifndef SIM_CHECKER_H
 #define SIM_CHECKER_H

@@ -91,7 +91,7 @@ static bool nodes_converged(struct look *look)
     size_t at = 0, pods = 0, running = 0;
 
     for (const struct history_object *object; (object = history_next(look->history, &at)) != NULL;) {
-        if (object->kind == &core_v1_pod_kind) {
+        if (object->kind == &core_v1_pod_kind && pod_counts((const void *)object->object)) {
             pods++;
             if (!pod_runs(look, (const void *)object->object)) {
                 return false;

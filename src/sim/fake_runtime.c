@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { LOST_CODE = 255 }; /* of containers that nobody saw end */
+
 struct sandbox {
     struct arena *arena;
     struct str id, ip;
@@ -76,6 +78,56 @@ void fake_runtime_set_faults(struct fake_runtime *runtime, const struct fake_run
 static bool is_ready(const struct sandbox *sandbox)
 {
     return sandbox->state == CRI_V1_POD_SANDBOX_STATE_SANDBOX_READY;
+}
+
+static void container_end(struct container *container, int32_t code)
+{
+    if (container->state == CRI_V1_CONTAINER_STATE_CONTAINER_RUNNING) {
+        container->state = CRI_V1_CONTAINER_STATE_CONTAINER_EXITED;
+        container->exit_code = code;
+        container->finished_at = env_wall();
+    }
+}
+
+void fake_runtime_reboot(struct fake_runtime *runtime)
+{
+    struct map_entry *entry;
+
+    for (size_t at = 0; (entry = map_next(&runtime->containers, &at)) != NULL;) {
+        container_end(entry->value, LOST_CODE);
+    }
+    for (size_t at = 0; (entry = map_next(&runtime->sandboxes, &at)) != NULL;) {
+        struct sandbox *sandbox = entry->value;
+
+        if (is_ready(sandbox)) {
+            sandbox->state = CRI_V1_POD_SANDBOX_STATE_SANDBOX_NOTREADY;
+            runtime->observer(runtime->observer_arg, runtime->node, sandbox->config->metadata->uid, false);
+        }
+    }
+}
+
+bool fake_runtime_end_container(struct fake_runtime *runtime, int32_t code)
+{
+    struct map_entry *entry;
+    uint64_t running = 0;
+
+    for (size_t at = 0; (entry = map_next(&runtime->containers, &at)) != NULL;) {
+        running += ((struct container *)entry->value)->state == CRI_V1_CONTAINER_STATE_CONTAINER_RUNNING;
+    }
+    if (running == 0) {
+        return false;
+    }
+    uint64_t chosen = env_random_below(running);
+
+    for (size_t at = 0; (entry = map_next(&runtime->containers, &at)) != NULL;) {
+        struct container *container = entry->value;
+
+        if (container->state == CRI_V1_CONTAINER_STATE_CONTAINER_RUNNING && chosen-- == 0) {
+            container_end(container, code);
+            break;
+        }
+    }
+    return true;
 }
 
 size_t fake_runtime_running(const struct fake_runtime *runtime)
@@ -150,15 +202,6 @@ CALL(run_pod_sandbox)
     response->pod_sandbox_id = arena_str(arena, sandbox->id);
     runtime->observer(runtime->observer_arg, runtime->node, sandbox->config->metadata->uid, true);
     return NULL;
-}
-
-static void container_end(struct container *container, int32_t code)
-{
-    if (container->state == CRI_V1_CONTAINER_STATE_CONTAINER_RUNNING) {
-        container->state = CRI_V1_CONTAINER_STATE_CONTAINER_EXITED;
-        container->exit_code = code;
-        container->finished_at = env_wall();
-    }
 }
 
 CALL(stop_pod_sandbox)

@@ -20,6 +20,10 @@ void fake_runtime_free(struct fake_runtime *runtime);
 void fake_runtime_set_faults(struct fake_runtime *runtime, const struct fake_runtime_faults *faults);
 /* A kubelet's end; freeing it leaves the runtime. */
 struct cri *fake_runtime_connect(struct fake_runtime *runtime);
+/* All that runs ends at once, as when a machine loses power; what the runtime keeps on disk stays. */
+void fake_runtime_reboot(struct fake_runtime *runtime);
+/* One of the running containers, at random, ends with that code; false when none runs. */
+bool fake_runtime_end_container(struct fake_runtime *runtime, int32_t code);
 /* Sandboxes that are ready. */
 size_t fake_runtime_running(const struct fake_runtime *runtime);
 

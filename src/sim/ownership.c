@@ -3,6 +3,8 @@
 #include "api/kinds.h"
 #include "api/pod_condition.h"
 #include "schema/int_or_string.h"
+#include "schema/map_of.h"
+#include "schema/quantity.h"
 
 const struct object *object_by_uid(const struct history *history, const struct kind *kind, struct str uid)
 {
@@ -47,6 +49,28 @@ bool pod_counts_ready(const struct core_v1_pod *pod)
     const struct core_v1_pod_condition *ready = pod_condition_find(&pod->status, STR("Ready"));
 
     return ready != NULL && str_is(ready->status, "True");
+}
+
+int64_t cpu_on_node(const struct history *history, struct str node_name)
+{
+    const struct history_object *object;
+    int64_t sum = 0;
+
+    for (size_t at = 0; (object = history_next(history, &at)) != NULL;) {
+        const struct core_v1_pod *pod = (const void *)object->object;
+
+        if (object->kind != &core_v1_pod_kind || !str_eq(pod->spec.node_name, node_name) ||
+            str_is(pod->status.phase, "Failed") || str_is(pod->status.phase, "Succeeded")) {
+            continue;
+        }
+        LIST_EACH(container, &pod->spec.containers)
+        {
+            const struct quantity *cpu = quantity_map_get(&container->resources.requests, CORE_V1_RESOURCE_CPU);
+
+            sum += cpu != NULL ? quantity_milli(*cpu) : 0;
+        }
+    }
+    return sum;
 }
 
 static const struct apps_v1_replica_set *as_set_of(const struct history_object *object,

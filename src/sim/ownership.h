@@ -18,6 +18,9 @@ const struct apps_v1_deployment *deployment_of_pod(const struct history *history
 bool pod_counts(const struct core_v1_pod *pod);
 bool pod_counts_ready(const struct core_v1_pod *pod);
 
+/* CPU that pods on the node ask for, in thousandths; pods that have finished need none. */
+int64_t cpu_on_node(const struct history *history, struct str node_name);
+
 struct tally {
     int32_t active, ready;
     int32_t wanted; /* by its ReplicaSets together */

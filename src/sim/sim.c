@@ -402,6 +402,10 @@ void sim_set_faults(struct sim *sim, bool on)
     const struct fake_runtime_faults runtime = {.latency_max = on ? 500 * ENV_MS : 20 * ENV_MS,
                                                 .failures_in_1000 = on ? 30 : 0};
 
+    if (!on) {
+        memory_disk_slow(sim->disk, 0);
+        memory_disk_fail(sim->disk, MEMORY_DISK_GOOD, 0);
+    }
     network_set_faults(sim->network, &network);
     for (size_t i = 0; i < sim->node_count; i++) {
         fake_runtime_set_faults(sim->nodes[i].runtime, &runtime);

@@ -13,8 +13,11 @@
 #include "sim/network.h"
 #include "store/memory.h"
 
-enum { SIM_NODES_MAX = 12, SIM_COMPONENTS_MAX = SIM_NODES_MAX + 3, SIM_WITNESSES = 3,
+enum { SIM_NODES_MAX = 12, SIM_COMPONENTS_MAX = SIM_NODES_MAX + 3, SIM_WITNESSES = 3, SIM_NODE_CPUS = 4,
        SIM_CLIENTS_MAX = SIM_COMPONENTS_MAX + SIM_WITNESSES + 2 };
+
+/* Places among the slots. */
+enum { SIM_SLOT_APISERVER, SIM_SLOT_CONTROLLERS, SIM_SLOT_SCHEDULER, SIM_SLOT_NODES };
 
 struct apiserver;
 struct apiserver_options;

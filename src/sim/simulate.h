@@ -2,6 +2,7 @@
 #ifndef SIM_SIMULATE_H
 #define SIM_SIMULATE_H
 
+#include "base/planted.h"
 #include "sim/sim.h"
 
 struct simulation {
@@ -9,6 +10,7 @@ struct simulation {
     size_t nodes;
     int64_t busy; /* ns during which the user works and things fail */
     int64_t calm; /* ns after that in which everything must become as asked for */
+    enum planted_bug planted;
 };
 
 struct simulation_result {
@@ -22,8 +24,5 @@ struct simulation_result {
 
 /* Makes a virtual env of its own on this thread and runs it to the end. */
 void simulate(const struct simulation *simulation, struct simulation_result *ret);
-
-/* `c8s simulate --seed N`. */
-int simulate_main(int argc, char **argv);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "schema/int_or_string.h"
 #include "schema/map_of.h"
+#include "schema/quantity.h"
 #include "sim/checker.h"
 
 #define PAUSE_MAX (8 * ENV_SECOND)
@@ -29,13 +30,21 @@ static struct str pick_name(struct user *user)
     return arena_printf(user->arena, "app-%d", below(WORKLOAD_NAMES));
 }
 
-static struct status *make(struct user *user)
+/* So much that the largest workload fits, if nothing is given away twice; one of the names needs more than the others. */
+static void request_cpu(struct user *user, struct str name, struct core_v1_container *container)
+{
+    int64_t milli = SIM_NODE_CPUS * 1000 * (int64_t)user->sim->node_count / (str_is(name, "app-0") ? 25 : 128);
+
+    quantity_map_set(user->arena, &container->resources.requests, CORE_V1_RESOURCE_CPU,
+                     quantity_of_milli(user->arena, milli, QUANTITY_DECIMAL_SI));
+}
+
+static struct status *make_named(struct user *user, struct str name)
 {
     struct apps_v1_deployment deployment = {0};
     struct meta_v1_label_selector selector = {0};
     struct apps_v1_rolling_update_deployment rolling = {0};
     struct int_or_string surge, unavailable;
-    struct str name = pick_name(user);
     int32_t replicas = below(REPLICAS_MAX + 1);
 
     surge = int_or_string_of(below(3));
@@ -46,8 +55,11 @@ static struct status *make(struct user *user)
     str_map_set(user->arena, &selector.match_labels, STR("app"), name);
     deployment.spec.selector = &selector;
     deployment.spec.template.metadata.labels = selector.match_labels;
-    *LIST_ADD(user->arena, &deployment.spec.template.spec.containers) =
-        (struct core_v1_container){.name = STR("main"), .image = STR("nginx:1")};
+    struct core_v1_container *container = LIST_ADD(user->arena, &deployment.spec.template.spec.containers);
+
+    container->name = STR("main");
+    container->image = STR("nginx:1");
+    request_cpu(user, name, container);
     if (below(4) == 0) {
         deployment.spec.strategy.type = STR("Recreate");
     } else {
@@ -57,6 +69,11 @@ static struct status *make(struct user *user)
         deployment.spec.strategy.rolling_update = &rolling;
     }
     return client_create(user->client, user->deployments, &deployment, NULL, user->arena, NULL);
+}
+
+static struct status *make(struct user *user)
+{
+    return make_named(user, pick_name(user));
 }
 
 static struct status *patch(struct user *user, enum client_patch_type type, struct str text)
@@ -86,30 +103,66 @@ static struct status *delete_deployment(struct user *user)
     return client_delete(user->client, user->deployments, STR("default"), pick_name(user), &options);
 }
 
-static struct status *delete_pod(struct user *user)
+/* The new one comes while what the old one had is still there. */
+static struct status *replace(struct user *user)
+{
+    struct str name = pick_name(user);
+
+    TRY(client_delete(user->client, user->deployments, STR("default"), name, NULL));
+    return make_named(user, name);
+}
+
+/* One of the pods; NULL when there is none. */
+static struct status *pick_pod(struct user *user, const struct core_v1_pod **ret)
 {
     void *list;
 
     TRY(client_list(user->client, user->pods, STR("default"), NULL, user->arena, &list));
     const struct core_v1_pod_list *pods = list;
 
-    if (pods->items.len == 0) {
+    *ret = pods->items.len > 0 ? &pods->items.items[below((uint32_t)pods->items.len)] : NULL;
+    return NULL;
+}
+
+/* Another scheduler, which comes late: what has a node is to keep it. */
+static struct status *bind_again(struct user *user)
+{
+    const struct core_v1_pod *pod;
+    struct core_v1_binding binding = {0};
+
+    TRY(pick_pod(user, &pod));
+    if (pod == NULL || pod->spec.node_name.n == 0) {
         return NULL;
     }
-    const struct core_v1_pod *pod = &pods->items.items[below((uint32_t)pods->items.len)];
+    binding.metadata.name = pod->metadata.name;
+    binding.target.kind = STR("Node");
+    binding.target.name = arena_printf(user->arena, "node-%d", below((uint32_t)user->sim->node_count));
+    return client_create_sub(user->client, user->pods, STR("default"), pod->metadata.name, STR("binding"),
+                             &core_v1_binding_kind, &binding, user->arena, NULL);
+}
 
+static struct status *delete_pod(struct user *user)
+{
+    const struct core_v1_pod *pod;
+
+    TRY(pick_pod(user, &pod));
+    if (pod == NULL) {
+        return NULL;
+    }
     checker_expect_deletion(user->sim->checker, pod->metadata.uid);
     return client_delete(user->client, user->pods, STR("default"), pod->metadata.name, NULL);
 }
 
 static struct status *act(struct user *user)
 {
-    int32_t what = below(20);
+    int32_t what = below(21);
 
     return what < 6    ? make(user)
-           : what < 12 ? scale(user)
-           : what < 16 ? change_image(user)
-           : what < 18 ? delete_pod(user)
+           : what < 11 ? scale(user)
+           : what < 15 ? change_image(user)
+           : what < 17 ? delete_pod(user)
+           : what < 19 ? replace(user)
+           : what < 20 ? bind_again(user)
                        : delete_deployment(user);
 }
 
