@@ -137,6 +137,27 @@ TEST("controller/taint_eviction/pods leave a node they do not tolerate, at once 
     fake_world_done(&fake);
 }
 
+TEST("controller/pod_gc/a pod without a node whose deletion failed half-way goes after a while")
+{
+    struct fake_world fake;
+
+    fake_world_init(&fake);
+    fake_world_add(&fake, &core_v1_pod_kind,
+                   "{'metadata':{'name':'p','namespace':'d','uid':'u','deletionTimestamp':'2026-01-01T00:00:00Z',"
+                   "'deletionGracePeriodSeconds':0},'status':{'phase':'Pending'}}");
+    fake.world.now = 1767225600LL * ENV_SECOND;
+    CHECK_STR(fake_world_plan(&fake, &pod_gc_controller, "d/p"), "");
+    CHECK_INT(fake.plan.requeue_after, 20 * ENV_SECOND);
+    fake.world.now += 20 * ENV_SECOND;
+    struct str text = fake_world_plan(&fake, &pod_gc_controller, "d/p");
+
+    CHECK(str_has_suffix(text, STR("\ndelete Pod d/p\n")));
+    CHECK(str_contains(text, STR("\"phase\":\"Failed\"")) && !str_contains(text, STR("DisruptionTarget")));
+    CHECK_INT(*plan_last(&fake.plan)->grace_seconds, 0);
+    CHECK_STR(fake_world_plan(&fake, &pod_gc_controller, "d/none"), "");
+    fake_world_done(&fake);
+}
+
 TEST("controller/pod_gc/pods of a node that is no more go after a while")
 {
     struct fake_world fake;
