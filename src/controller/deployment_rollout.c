@@ -93,6 +93,18 @@ int32_t rollout_new_replicas(const struct apps_v1_deployment *deployment, const 
     return replicas_of(new_set) + MIN(most - total, wanted - replicas_of(new_set));
 }
 
+/* A set's status may still count pods that it has just taken away, as it wants fewer now: those will not be available. */
+static int32_t total_that_stay(const struct replica_sets *sets)
+{
+    int32_t total = 0;
+
+    LIST_EACH(set, sets)
+    {
+        total += MIN((*set)->status.available_replicas, replicas_of(*set));
+    }
+    return total;
+}
+
 bool rollout_scale_down_old(const struct apps_v1_deployment *deployment, const struct replica_sets *all,
                             const struct replica_sets *old, const struct apps_v1_replica_set *new_set, int32_t *ret)
 {
@@ -101,7 +113,7 @@ bool rollout_scale_down_old(const struct apps_v1_deployment *deployment, const s
                                 : rollout_wanted(deployment) - rollout_bounds_of(deployment).max_unavailable;
     int32_t new_unavailable = replicas_of(new_set) - new_set->status.available_replicas;
     int32_t may_go = rollout_total(all) - min_available - new_unavailable;
-    int32_t available = rollout_total_available(all);
+    int32_t available = total_that_stay(all);
     bool changed = false;
 
     for (size_t i = 0; i < old->len; i++) {

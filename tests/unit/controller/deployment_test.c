@@ -2,9 +2,11 @@
 #include "base/env.h"
 #include "controller/controllers.h"
 #include "controller/deployment_history.h"
+#include "controller/deployment_rollout.h"
 #include "controller/deployment_status.h"
 #include "controller/pod_util.h"
 #include "fake_world.h"
+#include "schema/int_or_string.h"
 #include "schema/map_of.h"
 #include "schema/object.h"
 #include "test.h"
@@ -382,4 +384,21 @@ TEST("controller/deployment/a set that can't get its pods, or can't be made, sho
     CHECK_STR(condition->message, "no more sets");
     status_free(failure);
     fake_world_done(&fake);
+}
+
+TEST("controller/deployment/pods that a set still counts but no longer wants hold up no rolling update's bounds")
+{
+    int32_t replicas = 7, old_wants = 5, new_wants = 3, ret[1];
+    struct int_or_string one = int_or_string_of(1);
+    struct apps_v1_rolling_update_deployment rolling = {.max_surge = &one, .max_unavailable = &one};
+    const struct apps_v1_deployment deployment = {
+        .spec = {.replicas = &replicas, .strategy = {.type = STR("RollingUpdate"), .rolling_update = &rolling}}};
+    /* The old set has just let one of its six pods go, and its status is from before. */
+    struct apps_v1_replica_set old = {.spec.replicas = &old_wants, .status.available_replicas = 6};
+    struct apps_v1_replica_set new = {.spec.replicas = &new_wants, .status.available_replicas = 2};
+    struct apps_v1_replica_set *both[] = {&old, &new};
+    const struct replica_sets all = {both, 2}, olds = {both, 1};
+
+    CHECK(rollout_scale_down_old(&deployment, &all, &olds, &new, ret));
+    CHECK_INT(ret[0], 4); /* and 2 new ones: 6, of 7 with 1 less */
 }
