@@ -122,6 +122,6 @@ const struct command command_create_service = {
     .name = "service",
     .aliases = "svc",
     .help = "Create a service using a specified subcommand",
-    .usage = "[flags] [options]",
+    .usage = "[flags]",
     .subcommands = services,
 };

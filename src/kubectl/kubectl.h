@@ -89,6 +89,7 @@ struct str kubectl_namespace(const struct kubectl *k);
 struct command {
     const char *name, *aliases; /* comma-separated, or NULL */
     const char *help;           /* a line */
+    const char *about;          /* more, before the usage; NULL: the line */
     const char *usage;          /* after the command's path: "NAME --image=IMAGE" */
     unsigned uses;              /* enum command_uses */
     const struct flag *flags;   /* into an options struct of options_size bytes */

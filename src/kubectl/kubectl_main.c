@@ -205,7 +205,7 @@ struct str kubectl_namespace(const struct kubectl *k)
 
 static void print_usage(struct kubectl *k, FILE *out, const struct command *command)
 {
-    fprintf(out, "%s.\n", command->help);
+    fprintf(out, "%s.\n", command->about != NULL ? command->about : command->help);
     if (command->aliases != NULL) {
         struct str rest = str_of(command->aliases), alias;
 
@@ -216,9 +216,14 @@ static void print_usage(struct kubectl *k, FILE *out, const struct command *comm
         fprintf(out, "\n");
     }
     if (command->subcommands != NULL) {
+        int width = 0;
+
+        for (const struct command *const *at = command->subcommands; *at != NULL; at++) {
+            width = MAX(width, (int)strlen((*at)->name));
+        }
         fprintf(out, "\nAvailable Commands:\n");
         for (const struct command *const *at = command->subcommands; *at != NULL; at++) {
-            fprintf(out, "  %-14s %s\n", (*at)->name, (*at)->help);
+            fprintf(out, "  %-*s   %s\n", width, (*at)->name, (*at)->help);
         }
     }
     if (command->flag_count > 0) {
@@ -226,8 +231,8 @@ static void print_usage(struct kubectl *k, FILE *out, const struct command *comm
 
         fprintf(out, "\nOptions:\n%.*s", STR_ARG(flags_usage(&table, k->arena)));
     }
-    fprintf(out, "\nUsage:\n  kubectl %.*s %s\n\n", STR_ARG(k->path),
-            command->usage != NULL ? command->usage : "[flags] [options]");
+    fprintf(out, "\nUsage:\n  kubectl %.*s %s [options]\n\n", STR_ARG(k->path),
+            command->usage != NULL ? command->usage : "[flags]");
     if (command->subcommands != NULL) {
         fprintf(out, "Use \"kubectl %.*s <command> --help\" for more information about a given command.\n",
                 STR_ARG(k->path));

@@ -1,13 +1,12 @@
-/* kubectl set image: other images for the containers of a workload. */
-#include "kubectl/output.h"
+/* kubectl set, and its part image: other images for the containers of a workload. */
+#include "kubectl/set.h"
+
 #include "kubectl/report.h"
 #include "kubectl/request.h"
-#include "kubectl/selection.h"
 #include "schema/json.h"
+#include "schema/patch.h"
 
-struct set_options {
-    bool all, local;
-};
+#include <fnmatch.h>
 
 /* "c=nginx:1.2"; "*" stands for every container. */
 struct image_change {
@@ -20,7 +19,7 @@ struct image_changes {
     size_t len;
 };
 
-static struct value *template_spec(struct value *object)
+struct value *set_template_spec(struct value *object)
 {
     static const char *const paths[] = {"spec.template.spec", "spec.jobTemplate.spec.template.spec", "spec"};
 
@@ -34,53 +33,24 @@ static struct value *template_spec(struct value *object)
     return NULL;
 }
 
-/* The elements of a list of containers that get another image, as a strategic merge patch has them. */
-static struct value *changed(struct kubectl *k, struct value *containers, struct image_changes *changes)
+/* Gives the containers of a list their images. */
+static void set_images(struct kubectl *k, struct value *containers, struct image_changes *changes)
 {
-    struct value *list = value_array(k->arena);
-
     VALUE_EACH_ITEM(container, containers)
     {
-        struct str name = value_str_at(*container, "name");
-
         LIST_EACH(change, changes)
         {
-            if (!str_is(change->container, "*") && !str_eq(change->container, name)) {
-                continue;
-            }
-            change->was_found = true;
-            if (!str_eq(value_str_at(*container, "image"), change->image)) {
-                struct value *element = value_object(k->arena);
-
-                value_set(k->arena, element, STR("name"), value_string(k->arena, name));
-                value_set(k->arena, element, STR("image"), value_string(k->arena, change->image));
+            if (str_is(change->container, "*") || str_eq(change->container, value_str_at(*container, "name"))) {
+                change->was_found = true;
                 value_set(k->arena, *container, STR("image"), value_string(k->arena, change->image));
-                value_add(k->arena, list, element);
             }
         }
     }
-    return list;
 }
 
-static struct value *wrapped(struct kubectl *k, const char *path, struct value *inner)
+bool set_wants_container(struct kubectl *k, struct str wanted, const struct value *container)
 {
-    struct value *root = value_object(k->arena), *at = root;
-    struct str rest = str_of(path), key;
-
-    while (str_next(&rest, '.', &key)) {
-        struct value *next = rest.p == NULL ? inner : value_object(k->arena);
-
-        value_set(k->arena, at, key, next);
-        at = next;
-    }
-    return root;
-}
-
-static const char *spec_path(const struct kind *kind)
-{
-    return str_is(kind->kind, "CronJob") ? "spec.jobTemplate.spec.template.spec"
-           : str_is(kind->kind, "Pod")   ? "spec"
-                                         : "spec.template.spec";
+    return wanted.n == 0 || fnmatch(arena_cstr(k->arena, wanted), arena_cstr(k->arena, value_str_at(container, "name")), 0) == 0;
 }
 
 /* The object as Go's types write it: structs that the file left out are there, empty. */
@@ -97,52 +67,101 @@ static struct status *with_zero_structs(struct kubectl *k, const struct kind *ki
     return NULL;
 }
 
-static struct status *set_image_of(struct kubectl *k, const struct set_options *options, const struct output *output,
-                                   const struct selected *selected, struct image_changes *changes, bool is_first)
+/* What turns one into the other. */
+static struct status *difference(struct kubectl *k, const struct kind *kind, const struct value *before,
+                                 const struct value *after, struct value **ret)
 {
-    struct value *object = selected->object, *patch = value_object(k->arena);
+    if (kind->type == NULL) {
+        *ret = patch_merge_three_way(k->arena, before, after, before);
+        return NULL;
+    }
+    struct status *status = patch_strategic_three_way(k->arena, kind->type, before, after, before, ret);
+
+    if (status != NULL) {
+        status->code = 0;
+    }
+    return status;
+}
+
+struct status *set_change(struct kubectl *k, const struct set_options *options, const struct output *output,
+                          const struct selected *selected, const struct set_way *way, void *arg, bool is_first)
+{
+    const struct kind *kind = selected->kind;
+    struct value *object = selected->object, *patch;
 
     if (!options->local) {
-        TRY(api_get(k, client_path(k->arena, selected->kind, selected->namespace, selected->name, STR("")), &object));
+        TRY(api_get(k, client_path(k->arena, kind, selected->namespace, selected->name, STR("")), &object));
     }
-    struct value *spec = template_spec(object);
-    struct value *usual = changed(k, value_find(spec, STR("containers")), changes);
-    struct value *init = changed(k, value_find(spec, STR("initContainers")), changes);
+    struct value *before = value_copy(k->arena, object);
 
+    TRY(way->change(k, selected, object, arg));
+    if (way->done == NULL) {
+        return NULL;
+    }
+    if (!options->local) {
+        TRY(difference(k, kind, before, object, &patch));
+        if (value_count(patch) == 0) {
+            return NULL; /* nothing differs: stock says nothing */
+        }
+        if (k->write.dry_run != DRY_RUN_CLIENT) {
+            TRY(api_patch(k, kind, selected->namespace, selected->name, STR(""),
+                          kind->type != NULL ? CLIENT_PATCH_STRATEGIC : CLIENT_PATCH_MERGE, patch, "kubectl-set", &object));
+        }
+    } else if (kind->type != NULL) {
+        TRY(with_zero_structs(k, kind, &object));
+    }
+    return output_done(k, output, kind, object, selected->name, way->done, is_first);
+}
+
+struct status *set_change_all(struct kubectl *k, const struct set_options *options, size_t resources,
+                              const struct set_way *way, void *arg)
+{
+    struct selection selection;
+    struct output output;
+
+    TRY(output_parse(k, false, &output));
+    k->is_local = options->local;
+    TRY(selection_of(k, k->args.positional.items, resources,
+                     &(struct selection_rules){.command = "get", .needs_names = true, .all = options->all}, &selection));
+    if (way->check != NULL) {
+        TRY(way->check(k, arg));
+    }
+    TRY(selection_list(k, &selection));
+    for (size_t i = 0; i < selection.len; i++) {
+        report_error(k, set_change(k, options, &output, &selection.items[i], way, arg, i == 0));
+    }
+    return NULL;
+}
+
+static struct status *change_images(struct kubectl *k, const struct selected *selected, struct value *object, void *arg)
+{
+    struct image_changes *changes = arg;
+    struct value *spec = set_template_spec(object);
+
+    (void)selected;
+    set_images(k, value_find(spec, STR("containers")), changes);
+    set_images(k, value_find(spec, STR("initContainers")), changes);
     LIST_EACH(change, changes)
     {
         if (!change->was_found) {
             return error_local("unable to find container named \"%.*s\"", STR_ARG(change->container));
         }
     }
-    if (value_count(usual) > 0) {
-        value_set(k->arena, patch, STR("containers"), usual);
-    }
-    if (value_count(init) > 0) {
-        value_set(k->arena, patch, STR("initContainers"), init);
-    }
-    if (!options->local && value_count(patch) == 0) {
-        return NULL; /* nothing differs: stock says nothing */
-    }
-    if (!options->local && k->write.dry_run != DRY_RUN_CLIENT) {
-        TRY(api_patch(k, selected->kind, selected->namespace, selected->name, STR(""), CLIENT_PATCH_STRATEGIC,
-                      wrapped(k, spec_path(selected->kind), patch), "kubectl-set", &object));
-    }
-    if (options->local && selected->kind->type != NULL) {
-        TRY(with_zero_structs(k, selected->kind, &object));
-    }
-    return output_done(k, output, selected->kind, object, selected->name, "image updated", is_first);
+    return NULL;
+}
+
+static struct status *check_images(struct kubectl *k, void *arg)
+{
+    (void)k;
+    return ((struct image_changes *)arg)->len == 0 ? error_local("at least one image update is required") : NULL;
 }
 
 static struct status *image_run(struct kubectl *k, void *arg)
 {
-    const struct set_options *options = arg;
+    static const struct set_way way = {.change = change_images, .check = check_images, .done = "image updated"};
     struct image_changes changes = {0};
-    struct selection selection;
-    struct output output;
     size_t resources = 0;
 
-    TRY(output_parse(k, false, &output));
     while (resources < k->args.positional.len && str_index(k->args.positional.items[resources], '=') == SIZE_MAX) {
         resources++;
     }
@@ -155,23 +174,10 @@ static struct status *image_run(struct kubectl *k, void *arg)
         }
         *LIST_ADD(k->arena, &changes) = change;
     }
-    k->is_local = options->local;
-    TRY(selection_of(k, k->args.positional.items, resources,
-                     &(struct selection_rules){.command = "get", .needs_names = true, .all = options->all}, &selection));
-    if (changes.len == 0) {
-        return error_local("at least one image update is required");
-    }
-    TRY(selection_list(k, &selection));
-    for (size_t i = 0; i < selection.len; i++) {
-        report_error(k, set_image_of(k, options, &output, &selection.items[i], &changes, i == 0));
-    }
-    return NULL;
+    return set_change_all(k, arg, resources, &way, &changes);
 }
 
-static const struct flag set_flags[] = {
-    FLAG(BOOL, struct set_options, all, "all", 0, "all resources of the type in the namespace"),
-    FLAG(BOOL, struct set_options, local, "local", 0, "work on the file alone, without the server"),
-};
+static const struct flag set_flags[] = {SET_FLAGS(struct set_options)};
 
 static const struct command set_image = {
     .name = "image",
@@ -184,11 +190,13 @@ static const struct command set_image = {
     .run = image_run,
 };
 
-static const struct command *const subcommands[] = {&set_image, NULL};
+static const struct command *const subcommands[] = {&set_env, &set_image, &set_resources, &set_selector,
+                                                   &set_service_account, &set_subject, NULL};
 
 const struct command command_set = {
     .name = "set",
     .help = "Set specific features on objects",
+    .about = "Configure application resources.\n\n These commands help you make changes to existing application resources",
     .usage = "SUBCOMMAND",
     .subcommands = subcommands,
 };
