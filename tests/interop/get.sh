@@ -26,7 +26,7 @@ get_go() {
 # build_go NAME DIRECTORY PACKAGE: builds a program of a module beside this file, unless it is there already.
 build_go() {
     local stamp
-    stamp=$(cat "tests/interop/$2/go.mod" "tests/interop/$2/go.sum" "tests/interop/$2/$3"/*.go | sha256sum)
+    stamp=$(cat "tests/interop/$2/go.mod" "tests/interop/$2/go.sum" $(find "tests/interop/$2/$3" -name '*.go' 2>/dev/null) | sha256sum)
     if [ -x "$CACHE/bin/$1" ] && [ "$(cat "$CACHE/bin/$1.stamp" 2>/dev/null)" = "$stamp" ]; then
         return 0
     fi
@@ -49,3 +49,13 @@ get_kubectl() {
 }
 
 get_client-go() { build_go client-go go ./client; }
+
+PYTHON_CLIENT=kubernetes==37.0.2
+
+get_python() {
+    "$CACHE/python/bin/python" -c 'import kubernetes' 2>/dev/null && [ "$(cat "$CACHE/python/what" 2>/dev/null)" = "$PYTHON_CLIENT" ] && return
+    echo "interop: installing $PYTHON_CLIENT from PyPI"
+    rm -rf "$CACHE/python"
+    /usr/bin/python3 -m venv "$CACHE/python" && "$CACHE/python/bin/pip" install -q "$PYTHON_CLIENT" &&
+        echo "$PYTHON_CLIENT" >"$CACHE/python/what"
+}
