@@ -47,6 +47,10 @@ typedef struct status *stored_encode_fn(void *arg, struct stored *stored, uint32
 MUST_USE struct status *stored_encoded(struct stored *stored, uint32_t form, stored_encode_fn *encode, void *arg,
                                        struct blob **ret);
 
+/* The same appended to `out`, and not kept: for lists, which would push out all that is kept, and gain nothing. */
+MUST_USE struct status *stored_add_encoded(struct stored *stored, uint32_t form, stored_encode_fn *encode, void *arg,
+                                           struct buf *out);
+
 struct watch_cache_options {
     struct str prefix; /* "/registry/pods/"; copied */
     /* Makes the object of stored bytes, with `revision` as its resourceVersion. It may borrow from `bytes`, which live

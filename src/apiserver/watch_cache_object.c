@@ -134,15 +134,37 @@ static void used_now(struct stored *stored)
     list_add_tail(&stored->cache->encoded, &stored->link);
 }
 
+static struct blob *find_form(const struct stored *stored, uint32_t number)
+{
+    for (size_t i = 0; i < stored->forms.len; i++) {
+        if (stored->forms.items[i].number == number) {
+            return stored->forms.items[i].blob;
+        }
+    }
+    return NULL;
+}
+
+struct status *stored_add_encoded(struct stored *stored, uint32_t form, stored_encode_fn *encode, void *arg,
+                                  struct buf *out)
+{
+    const struct blob *found = find_form(stored, form);
+
+    if (found == NULL) {
+        return encode(arg, stored, form, out);
+    }
+    buf_add_str(out, blob_str(found));
+    return NULL;
+}
+
 struct status *stored_encoded(struct stored *stored, uint32_t form, stored_encode_fn *encode, void *arg,
                               struct blob **ret)
 {
-    for (size_t i = 0; i < stored->forms.len; i++) {
-        if (stored->forms.items[i].number == form) {
-            used_now(stored);
-            *ret = blob_ref(stored->forms.items[i].blob);
-            return NULL;
-        }
+    struct blob *found = find_form(stored, form);
+
+    if (found != NULL) {
+        used_now(stored);
+        *ret = blob_ref(found);
+        return NULL;
     }
     OWNED(buf_done) struct buf out = {0};
 

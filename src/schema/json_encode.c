@@ -35,33 +35,43 @@ static void add_integer(struct buf *out, int64_t value)
 static void add_compact(struct buf *out, struct str json)
 {
     static const char hex[] = "0123456789abcdef";
+    /* Bytes to look at; the runs between them are copied. */
+    static const bool stops[256] = {['"'] = true, ['\\'] = true, [' '] = true, ['\t'] = true, ['\n'] = true,
+                                    ['\r'] = true, ['<'] = true, ['>'] = true, ['&'] = true, [0xe2] = true};
     bool in_string = false;
+    size_t from = 0; /* of what is still to be copied */
 
     for (size_t i = 0; i < json.n; i++) {
         char c = json.p[i];
 
-        if (in_string && c == '\\' && i + 1 < json.n) {
-            buf_add(out, json.p + i++, 2);
+        if (!stops[(unsigned char)c]) {
             continue;
         }
         if (c == '"') {
             in_string = !in_string;
-        } else if (!in_string && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
-            continue;
+        } else if (c == '\\') {
+            i += in_string && i + 1 < json.n ? 1 : 0;
+        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+            if (!in_string) {
+                buf_add(out, json.p + from, i - from);
+                from = i + 1;
+            }
         } else if (c == '<' || c == '>' || c == '&') {
+            buf_add(out, json.p + from, i - from);
             buf_add_str(out, STR("\\u00"));
             buf_add_char(out, hex[(unsigned char)c >> 4]);
             buf_add_char(out, hex[c & 15]);
-            continue;
-        } else if ((unsigned char)c == 0xe2 && i + 2 < json.n && (unsigned char)json.p[i + 1] == 0x80 &&
+            from = i + 1;
+        } else if (i + 2 < json.n && (unsigned char)json.p[i + 1] == 0x80 &&
                    ((unsigned char)json.p[i + 2] & 0xfe) == 0xa8) {
+            buf_add(out, json.p + from, i - from);
             buf_add_str(out, STR("\\u202"));
             buf_add_char(out, hex[json.p[i + 2] & 15]);
             i += 2;
-            continue;
+            from = i + 1;
         }
-        buf_add_char(out, c);
     }
+    buf_add(out, json.p + from, json.n - from);
 }
 
 static void add_time(struct buf *out, const struct timestamp *time, unsigned digits)

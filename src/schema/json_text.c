@@ -103,15 +103,24 @@ static void add_escaped_byte(struct buf *out, unsigned char c)
     }
 }
 
+enum { STAYS = 0, ESCAPED_IN_HTML = 1, SPECIAL = 2 };
+
+/* What an encoder does with a byte: nearly always nothing. */
+static const unsigned char byte_class[256] = {
+    [0 ... 0x1f] = SPECIAL, ['"'] = SPECIAL,         ['\\'] = SPECIAL,        [0x80 ... 0xff] = SPECIAL,
+    ['<'] = ESCAPED_IN_HTML, ['>'] = ESCAPED_IN_HTML, ['&'] = ESCAPED_IN_HTML,
+};
+
 static void add_string(struct buf *out, struct str s, bool html)
 {
     size_t from = 0, at = 0;
+    unsigned char most = html ? STAYS : ESCAPED_IN_HTML; /* of what is copied as it is */
 
     buf_add_char(out, '"');
     while (at < s.n) {
         unsigned char c = (unsigned char)s.p[at];
 
-        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && !(html && (c == '<' || c == '>' || c == '&'))) {
+        if (byte_class[c] <= most) {
             at++;
             continue;
         }

@@ -220,30 +220,48 @@ bool timestamp_parse_micro(struct str text, struct timestamp *ret)
     return end - at == 6 && timestamp_parse(text, ret);
 }
 
+/* Exactly `digits` digits, and what stands after them. */
+static char *put_number(char *out, int64_t number, unsigned digits, char after)
+{
+    for (unsigned i = digits; i-- > 0; number /= 10) {
+        out[i] = (char)('0' + number % 10);
+    }
+    out[digits] = after;
+    return out + digits + 1;
+}
+
 size_t timestamp_write(char *out, struct timestamp time, unsigned digits)
 {
     int64_t days = time.seconds / 86400, left = time.seconds % 86400, year;
     int month, day;
+    char *at = out;
 
     if (left < 0) {
         left += 86400;
         days--;
     }
     date_of(days, &year, &month, &day);
-    int n = snprintf(out, TIMESTAMP_TEXT, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)year, month, day,
-                     (int)(left / 3600), (int)(left / 60 % 60), (int)(left % 60));
-
+    if (year >= 0 && year <= 9999) {
+        at = put_number(at, year, 4, '-');
+    } else {
+        at += snprintf(at, TIMESTAMP_TEXT, "%04lld-", (long long)year);
+    }
+    at = put_number(at, month, 2, '-');
+    at = put_number(at, day, 2, 'T');
+    at = put_number(at, left / 3600, 2, ':');
+    at = put_number(at, left / 60 % 60, 2, ':');
+    at = put_number(at, left % 60, 2, 'Z');
     if (digits != 0) {
         int32_t fraction = time.nanos;
 
         for (unsigned i = digits; i < 9; i++) {
             fraction /= 10;
         }
-        n += snprintf(out + n, TIMESTAMP_TEXT - (size_t)n, ".%0*d", (int)digits, (int)fraction);
+        at[-1] = '.';
+        at = put_number(at, fraction, digits, 'Z');
     }
-    out[n++] = 'Z';
-    out[n] = '\0';
-    return (size_t)n;
+    *at = '\0';
+    return (size_t)(at - out);
 }
 
 struct str timestamp_format(struct arena *arena, struct timestamp time)

@@ -61,9 +61,17 @@ static struct status *encode_stored(void *arg, struct stored *stored, uint32_t f
     return NULL;
 }
 
+static uint32_t form_of(const struct resource *resource, enum media media)
+{
+    return (media == MEDIA_PROTOBUF ? 1 : 0) | (resource->kind != resource->stored ? 2 : 0);
+}
+
 struct status *lookup_item(const struct resource *resource, enum media media, struct stored *stored, struct blob **ret)
 {
-    uint32_t form = (media == MEDIA_PROTOBUF ? 1 : 0) | (resource->kind != resource->stored ? 2 : 0);
+    return stored_encoded(stored, form_of(resource, media), encode_stored, (void *)resource, ret);
+}
 
-    return stored_encoded(stored, form, encode_stored, (void *)resource, ret);
+struct status *lookup_add_item(const struct resource *resource, enum media media, struct stored *stored, struct buf *out)
+{
+    return stored_add_encoded(stored, form_of(resource, media), encode_stored, (void *)resource, out);
 }

@@ -14,6 +14,9 @@ MUST_USE struct status *lookup_freshness(const struct list_options *options, enu
 /* The bytes of a stored object as the resource's kind, without its type, in JSON or protobuf. A reference. */
 MUST_USE struct status *lookup_item(const struct resource *resource, enum media media, struct stored *stored,
                                     struct blob **ret);
+/* The same appended, for lists. */
+MUST_USE struct status *lookup_add_item(const struct resource *resource, enum media media, struct stored *stored,
+                                        struct buf *out);
 /* The object as the resource's kind; lives as long as `stored` and the arena. Never to be changed. */
 MUST_USE struct status *lookup_object(struct arena *arena, const struct resource *resource, struct stored *stored,
                                       const void **ret);

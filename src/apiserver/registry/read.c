@@ -169,13 +169,10 @@ static struct status *write_json(struct page *page, struct buf *out)
     json_encode(&meta_v1_list_meta_type, &page->meta, out);
     buf_add_str(out, STR(",\"items\":["));
     for (size_t i = 0; i < page->items.len; i++) {
-        OWNED(blob_unrefp) struct blob *item = NULL;
-
-        TRY(lookup_item(page->resource, MEDIA_JSON, page->items.items[i], &item));
         if (i != 0) {
             buf_add_char(out, ',');
         }
-        buf_add_str(out, blob_str(item));
+        TRY(lookup_add_item(page->resource, MEDIA_JSON, page->items.items[i], out));
     }
     buf_add_str(out, STR("]}"));
     return NULL;
@@ -187,14 +184,14 @@ static struct status *write_protobuf(struct page *page, struct buf *out)
     const struct kind *list = page->resource->kind->list;
     OWNED(buf_done) struct buf meta = {0};
     OWNED(buf_done) struct buf message = {0};
+    OWNED(buf_done) struct buf item = {0};
 
     protobuf_encode(&meta_v1_list_meta_type, &page->meta, &meta);
     protobuf_add_bytes(&message, 1, buf_str(&meta));
     for (size_t i = 0; i < page->items.len; i++) {
-        OWNED(blob_unrefp) struct blob *item = NULL;
-
-        TRY(lookup_item(page->resource, MEDIA_PROTOBUF, page->items.items[i], &item));
-        protobuf_add_bytes(&message, 2, blob_str(item));
+        buf_clear(&item);
+        TRY(lookup_add_item(page->resource, MEDIA_PROTOBUF, page->items.items[i], &item));
+        protobuf_add_bytes(&message, 2, buf_str(&item));
     }
     encode_typed(MEDIA_PROTOBUF, list->api_version, list->kind, buf_str(&message), out);
     return NULL;
