@@ -59,3 +59,11 @@ get_python() {
     /usr/bin/python3 -m venv "$CACHE/python" && "$CACHE/python/bin/pip" install -q "$PYTHON_CLIENT" &&
         echo "$PYTHON_CLIENT" >"$CACHE/python/what"
 }
+
+get_node() {
+    mkdir -p "$CACHE/node" && cp tests/interop/node/client.mjs "$CACHE/node/" || return 1
+    command -v npm >/dev/null || apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null || return 1
+    cmp -s tests/interop/node/package.json "$CACHE/node/package.json" && [ -d "$CACHE/node/node_modules" ] && return
+    echo "interop: installing @kubernetes/client-node from npm"
+    cp tests/interop/node/package.json "$CACHE/node/" && (cd "$CACHE/node" && npm install --no-audit --no-fund --silent)
+}
