@@ -6,10 +6,14 @@ DIR := $(DIR_$(BUILD))
 OPTIONS_release = --buildtype=release -Db_ndebug=false
 OPTIONS_debug = --buildtype=debug -Db_sanitize=address,undefined -Db_lundef=false
 
+# The release build is what is used; the sanitized one is for tests, and makes them too.
+TARGETS_release = c8s
+TARGETS_debug = all
+
 .PHONY: all demo stop test unit sim deps clean check-layers
 
 all: $(DIR)/build.ninja
-	ninja -C $(DIR)
+	ninja -C $(DIR) $(TARGETS_$(BUILD))
 
 $(DIR)/build.ninja: | deps
 	meson setup $(OPTIONS_$(BUILD)) $(DIR)
