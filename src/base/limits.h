@@ -42,4 +42,9 @@
 /* A CNI configuration, or what a CNI plugin prints; no list of port mappings comes near it. */
 #define LIMIT_CNI_BYTES ((size_t)1 << 20)
 
+/* A CEL expression: characters (stock: 100,000), and nesting, which bounds the stack of checking and evaluating it. */
+#define LIMIT_CEL_CHARACTERS 100000
+#define LIMIT_CEL_DEPTH 250
+
 #endif
+
