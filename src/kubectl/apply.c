@@ -1,4 +1,6 @@
 /* kubectl apply: what a file says becomes what is, by a three-way merge with what it said last time. */
+#include "kubectl/apply.h"
+
 #include "kubectl/output.h"
 #include "kubectl/report.h"
 #include "kubectl/request.h"
@@ -171,20 +173,26 @@ static struct status *explain_conflict(struct status *status)
     return told;
 }
 
+static struct status *send_apply(struct kubectl *k, const struct selected *selected, bool force_conflicts,
+                                 struct value **ret)
+{
+    struct str path =
+        path_of_write(k, selected->kind, selected->namespace, selected->name, STR(""), "kubectl");
+
+    path = path_with(k, path, "force", force_conflicts ? STR("true") : STR("false"));
+    return api_call(k,
+                    &(struct api_request){.method = "PATCH",
+                                          .path = path,
+                                          .content_type = STR("application/apply-patch+yaml"),
+                                          .body = selected->object},
+                    ret);
+}
+
 static struct status *apply_there(struct apply *apply, const struct selected *selected, bool is_first)
 {
     struct kubectl *k = apply->k;
-    struct str path =
-        path_of_write(k, selected->kind, selected->namespace, selected->name, STR(""), "kubectl");
     struct value *answer;
-
-    path = path_with(k, path, "force", apply->options->force_conflicts ? STR("true") : STR("false"));
-    struct status *status = api_call(k,
-                                     &(struct api_request){.method = "PATCH",
-                                                           .path = path,
-                                                           .content_type = STR("application/apply-patch+yaml"),
-                                                           .body = selected->object},
-                                     &answer);
+    struct status *status = send_apply(k, selected, apply->options->force_conflicts, &answer);
 
     if (status_is(status, STATUS_CONFLICT)) {
         return explain_conflict(status);
@@ -192,6 +200,40 @@ static struct status *apply_there(struct apply *apply, const struct selected *se
     TRY(status);
     trace_object(k, selected->kind, answer);
     return output_done(k, &apply->output, selected->kind, answer, selected->name, "serverside-applied", is_first);
+}
+
+struct status *apply_preview(struct kubectl *k, const struct selected *selected, bool server_side, bool force_conflicts,
+                             struct value **ret_live, struct value **ret_merged)
+{
+    const struct kind *kind = selected->kind;
+    struct value *original = NULL, *modified = value_copy(k->arena, selected->object), *patch;
+    struct status *status =
+        api_get(k, client_path(k->arena, kind, selected->namespace, selected->name, STR("")), ret_live);
+
+    /* As in what was applied last, whose empty annotations would else count as taken away. */
+    (void)object_in(k->arena, object_in(k->arena, modified, STR("metadata")), STR("annotations"));
+    k->write.dry_run = DRY_RUN_SERVER;
+    if (error_is_not_found(status)) {
+        *ret_live = NULL;
+        status_free(TAKE(status));
+    }
+    TRY(status);
+    if (server_side) {
+        return send_apply(k, selected, force_conflicts, ret_merged);
+    }
+    if (*ret_live == NULL) {
+        return api_create(k, kind, selected->namespace, selected->object, MANAGER, ret_merged);
+    }
+    if (annotation_of(*ret_live) != NULL) {
+        TRY(value_read_json(k->arena, value_str(annotation_of(*ret_live)), &original, NULL));
+    }
+    if (kind->type == NULL) {
+        patch = patch_merge_three_way(k->arena, original, modified, *ret_live);
+    } else {
+        TRY(patch_strategic_three_way(k->arena, kind->type, original, modified, *ret_live, &patch));
+    }
+    return api_patch(k, kind, selected->namespace, selected->name, STR(""),
+                     kind->type != NULL ? CLIENT_PATCH_STRATEGIC : CLIENT_PATCH_MERGE, patch, MANAGER, ret_merged);
 }
 
 static struct status *check(struct kubectl *k, const struct apply_options *options)

@@ -162,11 +162,12 @@ static struct str backend_text(struct description *d, struct str namespace, cons
         return resource == NULL ? STR("")
                                 : arena_printf(k->arena, "APIGroup: %.*s, Kind: %.*s, Name: %.*s",
                                                STR_ARG(value_str_at(resource, "apiGroup")),
-                                               STR_ARG(value_str_at(resource, "kind")), STR_ARG(value_str_at(resource, "name")));
+                                               STR_ARG(value_str_at(resource, "kind")),
+                                               STR_ARG(value_str_at(resource, "name")));
     }
     struct str port = number != NULL ? describe_value(k->arena, number) : value_str_at(to, "port.name");
-    struct status *status =
-        api_get(k, arena_printf(k->arena, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(namespace), STR_ARG(name)), &service);
+    struct str path = arena_printf(k->arena, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(namespace), STR_ARG(name));
+    struct status *status = api_get(k, path, &service);
 
     if (status == NULL) {
         status = slices_of(k, namespace, name, &slices);
@@ -183,7 +184,8 @@ static void ingress_tls(struct description *d, const struct value *entries)
     ADD(d, "TLS:\n");
     VALUE_EACH_ITEM(entry, entries)
     {
-        struct str secret = value_str_at(*entry, "secretName"), hosts = joined(d->k->arena, value_find(*entry, STR("hosts")), ",");
+        struct str secret = value_str_at(*entry, "secretName");
+        struct str hosts = joined(d->k->arena, value_find(*entry, STR("hosts")), ",");
 
         if (secret.n == 0) {
             describe_line(d, 1, "SNI routes %.*s\n", STR_ARG(hosts));

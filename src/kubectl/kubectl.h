@@ -101,7 +101,7 @@ struct command {
 
 extern const struct command command_annotate, command_api_resources, command_api_versions, command_apply,
     command_attach, command_auth, command_autoscale, command_certificate, command_cluster_info, command_config, command_cordon,
-    command_create, command_delete, command_describe, command_drain, command_events, command_exec, command_expose,
+    command_create, command_delete, command_describe, command_diff, command_drain, command_events, command_exec, command_expose,
     command_get, command_label, command_logs, command_patch, command_port_forward, command_replace, command_rollout,
     command_run, command_scale, command_set, command_taint, command_uncordon, command_version, command_wait;
 

@@ -18,8 +18,8 @@ static const struct command *const commands[] = {
     &command_create, &command_expose, &command_run, &command_set, &command_get, &command_delete, &command_rollout,
     &command_scale, &command_autoscale, &command_certificate, &command_cluster_info, &command_cordon, &command_uncordon,
     &command_drain, &command_taint, &command_describe, &command_logs, &command_attach, &command_exec, &command_port_forward,
-    &command_auth, &command_events, &command_apply, &command_patch, &command_replace, &command_wait, &command_label,
-    &command_annotate, &command_api_resources, &command_api_versions, &command_config, &command_version, NULL,
+    &command_auth, &command_events, &command_diff, &command_apply, &command_patch, &command_replace, &command_wait,
+    &command_label, &command_annotate, &command_api_resources, &command_api_versions, &command_config, &command_version, NULL,
 };
 
 #define GLOBAL(type, member, name, shorthand, help) FLAG(type, struct global_flags, member, name, shorthand, help)

@@ -103,8 +103,9 @@ static void print_error(const struct kubectl *k, const struct status *status, bo
     } else if ((status->code & REPORT_FROM_SERVER) != 0) {
         print_from_server(k->err, status);
     } else {
-        fprintf(k->err, "%s%.*s\n", is_alone && (status->code & REPORT_BARE) == 0 && !str_has_prefix(status->message, STR("error: ")) ? "error: " : "",
-                STR_ARG(status->message));
+        bool is_bare = !is_alone || (status->code & REPORT_BARE) != 0 || str_has_prefix(status->message, STR("error: "));
+
+        fprintf(k->err, "%s%.*s\n", is_bare ? "" : "error: ", STR_ARG(status->message));
     }
 }
 

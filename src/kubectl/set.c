@@ -50,7 +50,9 @@ static void set_images(struct kubectl *k, struct value *containers, struct image
 
 bool set_wants_container(struct kubectl *k, struct str wanted, const struct value *container)
 {
-    return wanted.n == 0 || fnmatch(arena_cstr(k->arena, wanted), arena_cstr(k->arena, value_str_at(container, "name")), 0) == 0;
+    const char *name = arena_cstr(k->arena, value_str_at(container, "name"));
+
+    return wanted.n == 0 || fnmatch(arena_cstr(k->arena, wanted), name, 0) == 0;
 }
 
 /* The object as Go's types write it: structs that the file left out are there, empty. */

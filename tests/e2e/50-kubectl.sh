@@ -61,6 +61,13 @@ spec:
 Y
 says "apply makes" "deployment.apps/web created" k apply -f "$work/web.yaml"
 says "apply sees that nothing changed" "deployment.apps/web unchanged" k apply -f "$work/web.yaml"
+check "diff of what is there says nothing" k diff -f "$work/web.yaml"
+sed 's/replicas: 1/replicas: 3/' "$work/web.yaml" >"$work/web3.yaml"
+says "diff shows what apply would change" "+  replicas: 3" k diff -f "$work/web3.yaml"
+k diff -f "$work/web3.yaml" >/dev/null 2>&1
+check "and ends with 1" test $? = 1
+says "set env" "deployment.apps/web env updated" k set env deploy/web COLOR=blue
+says "set env --list" "COLOR=blue" k set env deploy/web --list
 says "rollout status waits" 'deployment "web" successfully rolled out' k rollout status deploy/web --timeout=30s
 says "scale" "deployment.apps/web scaled" k scale deploy web --replicas=2
 check "two become available" k wait --for=jsonpath='{.status.availableReplicas}'=2 deploy/web --timeout=30s
