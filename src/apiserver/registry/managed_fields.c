@@ -77,13 +77,11 @@ static const struct field_set *owned_of(const struct managed_write *write, const
     return field_set_difference(write->arena, set, unowned(write->arena));
 }
 
-/* The object without managedFields; for NULL an object in which nothing is set. */
-static struct value *tree_of(const struct managed_write *write, const struct object *object)
+/* A shallow copy without managedFields; for NULL an object in which nothing is set. */
+static struct object *bare(const struct managed_write *write, const struct object *object)
 {
     const struct type *type = write->kind->type;
     struct object *copy = arena_alloc(write->arena, type->size);
-    OWNED(buf_done) struct buf text = {0};
-    struct value *tree = NULL;
 
     if (object != NULL) {
         memcpy(copy, object, type->size);
@@ -95,10 +93,54 @@ static struct value *tree_of(const struct managed_write *write, const struct obj
         copy->metadata.annotations = str_map_copy(write->arena, &copy->metadata.annotations);
         str_map_set(write->arena, &copy->metadata.annotations, daemon_set_generation, STR("0"));
     }
-    json_encode(type, copy, &text);
+    return copy;
+}
+
+static struct value *tree_of_bare(const struct managed_write *write, const struct object *copy)
+{
+    OWNED(buf_done) struct buf text = {0};
+    struct value *tree = NULL;
+
+    json_encode(write->kind->type, copy, &text);
     /* what was just written can be read */
     status_free(value_read_json(write->arena, arena_str(write->arena, buf_str(&text)), &tree, NULL));
     return tree;
+}
+
+static struct value *tree_of(const struct managed_write *write, const struct object *object)
+{
+    return tree_of_bare(write, bare(write, object));
+}
+
+/* Empties what is the same in both copies, such as the spec when a status is written: comparing trees costs much more
+ * than comparing texts. */
+static void drop_equal(const struct type *type, struct object *a, struct object *b)
+{
+    OWNED(buf_done) struct buf text_a = {0};
+    OWNED(buf_done) struct buf text_b = {0};
+
+    for (size_t i = 0; i < type->member_count; i++) {
+        const struct type_member *member = &type->members[i];
+        void *place_a = (char *)a + member->offset, *place_b = (char *)b + member->offset;
+
+        buf_clear(&text_a);
+        buf_clear(&text_b);
+        json_encode_field(member->field, place_a, &text_a);
+        json_encode_field(member->field, place_b, &text_b);
+        if (str_eq(buf_str(&text_a), buf_str(&text_b))) {
+            memset(place_a, 0, field_size(member->field));
+            memset(place_b, 0, field_size(member->field));
+        }
+    }
+}
+
+static struct field_changes changes_of(const struct managed_write *write, const struct object *live,
+                                       const struct object *object)
+{
+    struct object *before = bare(write, live), *after = bare(write, object);
+
+    drop_equal(write->kind->type, before, after);
+    return field_compare(write->arena, write->kind->type, tree_of_bare(write, before), tree_of_bare(write, after));
 }
 
 /* A reset is asked for by one empty entry. */
@@ -276,8 +318,7 @@ void managed_fields_update(const struct managed_write *write, const struct objec
     if ((write->kind->type->flags & TYPE_OBJECT) == 0 || !start(write, live, object, &managers)) {
         return;
     }
-    struct field_changes changes =
-        field_compare(arena, write->kind->type, tree_of(write, live), tree_of(write, object));
+    struct field_changes changes = changes_of(write, live, object);
     const struct field_set *set = owned_of(write, field_set_union(arena, changes.added, changes.modified));
     const struct field_set *removed = field_set_without(arena, changes.removed, out_of_reach(write));
     const struct manager *own = find_manager(&managers, write, update_operation);
