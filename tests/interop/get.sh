@@ -67,3 +67,5 @@ get_node() {
     echo "interop: installing @kubernetes/client-node from npm"
     cp tests/interop/node/package.json "$CACHE/node/" && (cd "$CACHE/node" && npm install --no-audit --no-fund --silent)
 }
+
+get_helm() { build_go helm helm helm.sh/helm/v3/cmd/helm; }
