@@ -148,7 +148,7 @@ struct cel_val cel_val_lazy(const struct cel_lazy *lazy, const struct cel_type *
 struct cel_val cel_val_authorizer(const struct cel_authorizer *authorizer);
 /* An error in printf form, in the arena. */
 struct cel_val cel_error(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
-/* As a JSON tree; false when the value has no JSON form (a type, an optional). */
+/* As a JSON tree; false when the value has no JSON form (a type, an optional) or is too large. */
 bool cel_val_to_json(struct arena *arena, struct cel_val value, struct value **ret);
 bool cel_val_equal(struct cel_val a, struct cel_val b);
 

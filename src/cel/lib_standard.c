@@ -96,6 +96,7 @@ FN(div_double)
 
 /* Bounds what + may make: nothing larger than a few requests is of use. */
 #define LONGEST_TEXT ((size_t)16 << 20)
+#define LONGEST_LIST ((size_t)4 << 20)
 FN(add_text)
 {
     if (args[0].string.n + args[1].string.n > LONGEST_TEXT) {
@@ -151,7 +152,7 @@ FN(add_list)
     if (a == 0 || b == 0) {
         return args[a == 0 ? 1 : 0];
     }
-    if (a + b > UINT32_MAX) {
+    if (a + b > LONGEST_LIST) {
         return FAIL("list is too long");
     }
     struct cel_rope *rope = ARENA_NEW(run->arena, struct cel_rope);

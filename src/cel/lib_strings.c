@@ -215,6 +215,9 @@ FN(quote)
 /* What %s shows. */
 static void show(struct buf *out, struct cel_run *run, struct cel_val value, int depth)
 {
+    if (out->n > LONGEST_TEXT) {
+        return;
+    }
     if (value.kind == CEL_LIST && depth < 20) {
         buf_add_char(out, '[');
         for (size_t i = 0; i < cel_size(value); i++) {
@@ -346,7 +349,7 @@ FN(format)
                         verb == 'd' ? "integers" : "numbers", STR_ARG(cel_type_of(value)->name));
         }
     }
-    return kept(run, &out);
+    return out.n > LONGEST_TEXT ? FAIL("string is too long") : kept(run, &out);
 }
 
 FN(reverse)

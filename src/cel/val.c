@@ -343,7 +343,13 @@ bool cel_compare(struct cel_val a, struct cel_val b, int *ret)
     }
 }
 
-static bool equal_lists(struct cel_val a, struct cel_val b)
+/* Values may share parts, so that walking one can take far more steps than it has parts: both walks are bounded. */
+#define EQUAL_STEPS UINT64_C(10000000)
+#define JSON_STEPS UINT64_C(1000000)
+
+static bool equal(struct cel_val a, struct cel_val b, uint64_t *work);
+
+static bool equal_lists(struct cel_val a, struct cel_val b, uint64_t *work)
 {
     size_t count = cel_size(a);
 
@@ -352,10 +358,10 @@ static bool equal_lists(struct cel_val a, struct cel_val b)
     }
     bool set = (a.form == FORM_JSON && a.type != NULL && (a.type->is_set || a.type->is_map_list));
     for (size_t i = 0; i < count; i++) {
-        bool found = !set && cel_val_equal(cel_item(a, i), cel_item(b, i));
+        bool found = !set && equal(cel_item(a, i), cel_item(b, i), work);
 
         for (size_t k = 0; set && !found && k < count; k++) {
-            found = cel_val_equal(cel_item(a, i), cel_item(b, k));
+            found = equal(cel_item(a, i), cel_item(b, k), work);
         }
         if (!found) {
             return false;
@@ -364,7 +370,7 @@ static bool equal_lists(struct cel_val a, struct cel_val b)
     return true;
 }
 
-static bool equal_maps(struct cel_val a, struct cel_val b)
+static bool equal_maps(struct cel_val a, struct cel_val b, uint64_t *work)
 {
     if (a.form == FORM_LAZY || b.form == FORM_LAZY) {
         return a.data == b.data;
@@ -378,17 +384,21 @@ static bool equal_maps(struct cel_val a, struct cel_val b)
     for (size_t i = 0; i < keys->len; i++) {
         struct cel_val x, y;
 
-        if (!cel_find(&run, a, keys->items[i], &x) || !cel_find(&run, b, keys->items[i], &y) || !cel_val_equal(x, y)) {
+        if (!cel_find(&run, a, keys->items[i], &x) || !cel_find(&run, b, keys->items[i], &y) || !equal(x, y, work)) {
             return false;
         }
     }
     return true;
 }
 
-bool cel_val_equal(struct cel_val a, struct cel_val b)
+static bool equal(struct cel_val a, struct cel_val b, uint64_t *work)
 {
     int order;
 
+    if (*work == 0) {
+        return false;
+    }
+    --*work;
     if (is_number(a) && is_number(b)) {
         return compare_numbers(a, b, &order) && order == 0;
     }
@@ -399,19 +409,26 @@ bool cel_val_equal(struct cel_val a, struct cel_val b)
     case CEL_NULL:
         return true;
     case CEL_LIST:
-        return equal_lists(a, b);
+        return equal_lists(a, b, work);
     case CEL_MAP:
-        return equal_maps(a, b);
+        return equal_maps(a, b, work);
     case CEL_TYPE:
         return str_eq(a.type->name, b.type->name);
     case CEL_OPTIONAL:
         return a.data == NULL || b.data == NULL ? a.data == b.data
-                                                : cel_val_equal(*(const struct cel_val *)a.data, *(const struct cel_val *)b.data);
+                                                : equal(*(const struct cel_val *)a.data, *(const struct cel_val *)b.data, work);
     case CEL_OPAQUE:
         return a.type == b.type && str_eq(cel_text(NULL, a), cel_text(NULL, b));
     default:
         return cel_compare(a, b, &order) && order == 0;
     }
+}
+
+bool cel_val_equal(struct cel_val a, struct cel_val b)
+{
+    uint64_t work = EQUAL_STEPS;
+
+    return equal(a, b, &work);
 }
 
 const struct cel_type *cel_type_of(struct cel_val value)
@@ -448,12 +465,14 @@ bool cel_is_zero(struct cel_val value)
     }
 }
 
-static bool list_to_json(struct arena *arena, struct cel_val value, struct value **ret)
+static bool to_json(struct arena *arena, struct cel_val value, struct value **ret, uint64_t *work);
+
+static bool list_to_json(struct arena *arena, struct cel_val value, struct value **ret, uint64_t *work)
 {
     struct value *array = value_array(arena), *item;
 
     for (size_t i = 0; i < cel_size(value); i++) {
-        if (!cel_val_to_json(arena, cel_item(value, i), &item)) {
+        if (!to_json(arena, cel_item(value, i), &item, work)) {
             return false;
         }
         value_add(arena, array, item);
@@ -462,13 +481,13 @@ static bool list_to_json(struct arena *arena, struct cel_val value, struct value
     return true;
 }
 
-static bool map_to_json(struct arena *arena, struct cel_val value, struct value **ret)
+static bool map_to_json(struct arena *arena, struct cel_val value, struct value **ret, uint64_t *work)
 {
     struct value *object = value_object(arena), *item;
     const struct cel_entries *entries = value.data;
 
     for (size_t i = 0; i < entries->len; i++) {
-        if (entries->keys[i].kind != CEL_STRING || !cel_val_to_json(arena, entries->values[i], &item)) {
+        if (entries->keys[i].kind != CEL_STRING || !to_json(arena, entries->values[i], &item, work)) {
             return false;
         }
         value_set(arena, object, entries->keys[i].string, item);
@@ -477,8 +496,12 @@ static bool map_to_json(struct arena *arena, struct cel_val value, struct value 
     return true;
 }
 
-bool cel_val_to_json(struct arena *arena, struct cel_val value, struct value **ret)
+static bool to_json(struct arena *arena, struct cel_val value, struct value **ret, uint64_t *work)
 {
+    if (*work == 0) {
+        return false;
+    }
+    --*work;
     switch (value.kind) {
     case CEL_NULL:
         *ret = value_null(arena);
@@ -505,10 +528,17 @@ bool cel_val_to_json(struct arena *arena, struct cel_val value, struct value **r
             *ret = value_copy(arena, value.data);
             return true;
         }
-        return value.form == FORM_LAZY ? false : value.kind == CEL_LIST ? list_to_json(arena, value, ret) : map_to_json(arena, value, ret);
+        return value.form == FORM_LAZY ? false : value.kind == CEL_LIST ? list_to_json(arena, value, ret, work) : map_to_json(arena, value, ret, work);
     default:
         return false;
     }
+}
+
+bool cel_val_to_json(struct arena *arena, struct cel_val value, struct value **ret)
+{
+    uint64_t work = JSON_STEPS;
+
+    return to_json(arena, value, ret, &work);
 }
 
 struct str cel_text(struct arena *arena, struct cel_val value)

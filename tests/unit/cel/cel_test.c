@@ -194,3 +194,18 @@ TEST("cel/nesting is bounded")
     CHECK(str_contains(run(&world, text), STR("expression recursion limit exceeded: 250")));
     world_done(&world);
 }
+
+TEST("cel/values that share their parts are walked within bounds")
+{
+    struct world world = world_new();
+    OWNED(buf_done) struct buf text = {0};
+
+    buf_add_str(&text, STR("[1]"));
+    for (int i = 0; i < 40; i++) {
+        buf_add_str(&text, STR(".map(x, [x, x])"));
+    }
+    CHECK_STR(run(&world, buf_cstr(&text)), "?");
+    buf_add_str(&text, STR(".map(x, x == x)"));
+    CHECK_STR(run(&world, buf_cstr(&text)), "[false]");
+    world_done(&world);
+}
