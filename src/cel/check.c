@@ -183,6 +183,30 @@ static bool overload_fits(struct checker *in, struct cel_node *node, const struc
     return true;
 }
 
+/* Literals that a regular expression, a duration or a time can't be made of. */
+static void check_literal(struct checker *in, const struct cel_node *node)
+{
+    bool matches = str_is(node->name, "matches");
+    const struct cel_node *literal = node->count > 0 ? node->args[node->count - 1] : NULL;
+    struct cel_run run = {.arena = in->arena};
+
+    if ((!matches && !str_is(node->name, "duration") && !str_is(node->name, "timestamp")) || literal == NULL ||
+        literal->kind != NODE_CONST || literal->constant.kind != CEL_STRING || node->count != (matches ? 2 : 1)) {
+        return;
+    }
+    for (size_t i = 0; i < node->function->len; i++) {
+        const struct cel_overload *overload = &node->function->items[i];
+        struct cel_val args[2] = {matches ? cel_val_string((struct str){0}) : literal->constant, literal->constant};
+
+        if (overload->is_member == node->is_member && overload->args[overload->count - 1]->kind == CEL_STRING) {
+            if (overload->call(&run, args, node->count).kind == CEL_ERROR) {
+                cel_issue(in->arena, in->issues, literal->at, "invalid %.*s argument", STR_ARG(node->name));
+            }
+            return;
+        }
+    }
+}
+
 static void resolve_call(struct checker *in, struct cel_node *node)
 {
     const struct cel_type *found = NULL, *type;
@@ -203,6 +227,7 @@ static void resolve_call(struct checker *in, struct cel_node *node)
         return;
     }
     node->type = found;
+    check_literal(in, node);
 }
 
 static void check_optional_select(struct checker *in, struct cel_node *node)

@@ -157,6 +157,8 @@ TEST("cel/mistakes in stock's words")
                {"'a'.foo()", "ERROR: <input>:1:8: undeclared reference to 'foo' (in container '')\n | 'a'.foo()\n | .......^"},
                {"1.startsWith", "ERROR: <input>:1:2: type 'int' does not support field selection\n | 1.startsWith\n | .^"},
                {"'a'.size(1)", "ERROR: <input>:1:9: found no matching overload for 'size' applied to 'string.(int)'\n | 'a'.size(1)\n | ........^"},
+               {"'a'.matches('(')", "ERROR: <input>:1:13: invalid matches argument\n | 'a'.matches('(')\n | ............^"},
+               {"duration('x')", "ERROR: <input>:1:10: invalid duration argument\n | duration('x')\n | .........^"},
                {"", "ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', "
                     "'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"});
 }
