@@ -1,5 +1,6 @@
 #include "kubelet/pod_sync.h"
 
+#include "base/buf.h"
 #include "base/env.h"
 #include "base/trace.h"
 #include "cri/grpc.h"
@@ -18,7 +19,7 @@ struct pass {
     struct pod_sync_memory *memory;
     start_result *result;
     void *arg;
-    size_t failures;
+    struct str_list failures; /* what could not be started and why, in stock's words */
 };
 
 static struct status *make_directories(struct kubelet *kubelet, const struct core_v1_pod *pod, struct arena *arena)
@@ -153,6 +154,20 @@ static void tell_initialised(struct pass *pass)
     }
 }
 
+static struct status *failures_of(const struct pass *pass)
+{
+    OWNED(buf_done) struct buf text = {0};
+
+    if (pass->failures.len == 0) {
+        return NULL;
+    }
+    LIST_EACH (failure, &pass->failures) {
+        buf_printf(&text, "%s%.*s", text.n > 0 ? ", " : "", STR_ARG(*failure));
+    }
+    return pass->failures.len == 1 ? status_new(STATUS_UNKNOWN, "%s", buf_cstr(&text))
+                                   : status_new(STATUS_UNKNOWN, "[%s]", buf_cstr(&text));
+}
+
 static void do_starts(struct pass *pass)
 {
     tell_initialised(pass);
@@ -163,12 +178,14 @@ static void do_starts(struct pass *pass)
         bool is_started = container_start(&pass->start, item->kind, item->index, &problem);
 
         if (task_is_cancelled()) {
-            pass->failures++;
+            *LIST_ADD(pass->start.arena, &pass->failures) = STR("context canceled");
             return;
         }
         pass->result(pass->arg, container->name, &problem);
         if (!is_started) {
-            pass->failures++;
+            *LIST_ADD(pass->start.arena, &pass->failures) =
+                arena_printf(pass->start.arena, "failed to \"StartContainer\" for \"%.*s\" with %.*s: \"%.*s\"",
+                             STR_ARG(container->name), STR_ARG(problem.reason), STR_ARG(problem.message));
             if (item->kind == PLAN_INIT) {
                 return; /* what comes after it has to wait */
             }
@@ -259,7 +276,5 @@ struct status *pod_sync(struct kubelet *kubelet, struct pod_ref *pod, const stru
     }
     TRY(find_addresses(&pass));
     do_starts(&pass);
-    return pass.failures == 0 ? NULL
-                              : status_new(STATUS_UNKNOWN, "%zu containers of pod %.*s could not be started",
-                                           pass.failures, STR_ARG(pod_format(arena, pod->pod)));
+    return failures_of(&pass);
 }
