@@ -54,6 +54,7 @@ struct cel_node {
     const struct cel_type *type;
     int slot; /* of a local; -1: a variable of the env, named `name` */
     const struct cel_function *function;
+    const struct regex *regex; /* of matches with a literal; the program's */
 };
 
 struct cel_overload {
@@ -107,6 +108,10 @@ struct cel_program {
     const struct cel_env *env;
     struct cel_node *root;
     int slots;
+    struct {
+        struct regex **items;
+        size_t len;
+    } regexes; /* compiled once */
 };
 
 struct cel_run {

@@ -1,6 +1,7 @@
 /* The type checker: names, overloads and types of a syntax tree; all mistakes are reported, in stock's words. */
 #include "base/limits.h"
 #include "cel/unify.h"
+#include "schema/regex.h"
 
 struct scope {
     struct str name;
@@ -183,8 +184,28 @@ static bool overload_fits(struct checker *in, struct cel_node *node, const struc
     return true;
 }
 
+static void invalid_literal(struct checker *in, const struct cel_node *node)
+{
+    cel_issue(in->arena, in->issues, node->args[node->count - 1]->at, "invalid %.*s argument", STR_ARG(node->name));
+}
+
+/* A literal pattern is compiled here, once for all runs. */
+static void check_pattern(struct checker *in, struct cel_node *node)
+{
+    struct regex *regex;
+    struct status *status = regex_new(node->args[1]->constant.string, &regex);
+
+    if (status != NULL) {
+        status_free(status);
+        invalid_literal(in, node);
+        return;
+    }
+    *LIST_ADD(in->arena, &in->program->regexes) = regex;
+    node->regex = regex;
+}
+
 /* Literals that a regular expression, a duration or a time can't be made of. */
-static void check_literal(struct checker *in, const struct cel_node *node)
+static void check_literal(struct checker *in, struct cel_node *node)
 {
     bool matches = str_is(node->name, "matches");
     const struct cel_node *literal = node->count > 0 ? node->args[node->count - 1] : NULL;
@@ -194,15 +215,15 @@ static void check_literal(struct checker *in, const struct cel_node *node)
         literal->kind != NODE_CONST || literal->constant.kind != CEL_STRING || node->count != (matches ? 2 : 1)) {
         return;
     }
+    if (matches) {
+        check_pattern(in, node);
+        return;
+    }
     for (size_t i = 0; i < node->function->len; i++) {
         const struct cel_overload *overload = &node->function->items[i];
-        struct cel_val args[2] = {matches ? cel_val_string((struct str){0}) : literal->constant, literal->constant};
 
-        if (overload->is_member == node->is_member && overload->args[overload->count - 1]->kind == CEL_STRING) {
-            if (overload->call(&run, args, node->count).kind == CEL_ERROR) {
-                cel_issue(in->arena, in->issues, literal->at, "invalid %.*s argument", STR_ARG(node->name));
-            }
-            return;
+        if (overload->args[0]->kind == CEL_STRING && overload->call(&run, &literal->constant, 1).kind == CEL_ERROR) {
+            invalid_literal(in, node);
         }
     }
 }

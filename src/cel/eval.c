@@ -1,5 +1,6 @@
 /* Evaluation of a checked tree. Frames are kept small: a node is one function deep, whatever it is. */
 #include "cel/cel_parts.h"
+#include "schema/regex.h"
 
 #include <string.h>
 
@@ -143,6 +144,9 @@ static bool arg_fits(const struct cel_type *want, struct cel_val value)
 
 static struct cel_val dispatch(struct cel_run *run, const struct cel_node *node, const struct cel_val *args)
 {
+    if (node->regex != NULL && args[0].kind == CEL_STRING) {
+        return cel_val_bool(regex_matches(node->regex, args[0].string));
+    }
     for (size_t i = 0; i < node->function->len; i++) {
         const struct cel_overload *overload = &node->function->items[i];
         bool fits = (size_t)overload->count == node->count && overload->is_member == node->is_member && overload->call != NULL;

@@ -1,7 +1,7 @@
 /* Environments, and compiling: parse, check, and the errors as text. */
 #include "cel/cel_parts.h"
 #include "base/mem.h"
-#include "schema/json_lexer.h"
+#include "schema/regex.h"
 
 #include <stdlib.h>
 
@@ -107,6 +107,9 @@ struct cel_program *cel_compile(struct cel_env *env, struct str expression, stru
 void cel_program_free(struct cel_program *program)
 {
     if (program != NULL) {
+        for (size_t i = 0; i < program->regexes.len; i++) {
+            regex_free(program->regexes.items[i]);
+        }
         arena_free(program->arena);
         free(program);
     }
