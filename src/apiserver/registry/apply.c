@@ -8,7 +8,7 @@
 #include "apiserver/registry/rules.h"
 #include "apiserver/respond.h"
 #include "base/env.h"
-#include "schema/field_set.h"
+#include "schema/field_typed.h"
 #include "schema/yaml.h"
 
 struct apply {
@@ -20,7 +20,7 @@ struct apply {
 static struct status *check_configuration(struct request *request, const struct kind *kind,
                                           const struct value *configuration)
 {
-    struct str unknown = {0}, api_version = value_str_at(configuration, "apiVersion");
+    struct str api_version = value_str_at(configuration, "apiVersion");
 
     if (!value_is(configuration, VALUE_OBJECT)) {
         return error_bad_request("error decoding YAML: the configuration is no object");
@@ -36,15 +36,18 @@ static struct status *check_configuration(struct request *request, const struct 
     if (value_find_path(configuration, "metadata.managedFields") != NULL) {
         return error_bad_request("metadata.managedFields must be nil");
     }
-    field_set_of_value(request->arena, kind->type, configuration, &unknown);
-    if (unknown.n != 0) {
-        return status_new(STATUS_UNKNOWN,
-                          "failed to create typed patch object (%.*s/%.*s; %.*s, Kind=%.*s): %.*s: field not declared in "
-                          "schema",
-                          STR_ARG(request->info.namespace), STR_ARG(request->info.name),
-                          STR_ARG(kind->group.n == 0 ? arena_printf(request->arena, "/%.*s", STR_ARG(kind->version))
-                                                     : kind->api_version),
-                          STR_ARG(kind->kind), STR_ARG(unknown));
+    struct status *wrong = field_typed_check(request->arena, kind->type, configuration);
+
+    if (wrong != NULL) {
+        struct str namespace = value_str_at(configuration, "metadata.namespace");
+        struct str name = value_str_at(configuration, "metadata.name");
+        struct status *error =
+            status_new(STATUS_UNKNOWN, "failed to create typed patch object (%.*s/%.*s; %s%.*s, Kind=%.*s): %.*s",
+                       STR_ARG(namespace), STR_ARG(name), kind->group.n == 0 ? "/" : "", STR_ARG(kind->api_version),
+                       STR_ARG(kind->kind), STR_ARG(wrong->message));
+
+        status_free(wrong);
+        return error;
     }
     return NULL;
 }

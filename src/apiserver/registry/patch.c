@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/limits.h"
 #include "base/trace.h"
+#include "schema/go_value.h"
 #include "schema/json_lexer.h"
 #include "schema/patch.h"
 
@@ -71,11 +72,13 @@ static struct status *apply(struct arena *arena, const struct patch_op *op, cons
 }
 
 /* What a patch made that is no object of the kind is the patch's fault. */
-static struct status *patched_is_wrong(const struct patch_op *op, struct str text, struct status *cause)
+static struct status *patched_is_wrong(struct arena *arena, const struct patch_op *op, struct str text,
+                                       struct status *cause)
 {
     struct status *errors = error_invalid_start();
     OWNED(buf_done) struct buf quoted = {0};
-    struct value value = {.type = VALUE_STRING, .string = op->type == PATCH_STRATEGIC ? op->text : text};
+    struct value value = {.type = VALUE_STRING,
+                          .string = op->type == PATCH_STRATEGIC ? go_value_text(arena, op->patch) : text};
     struct str why = cause->message;
     size_t at = str_find(why, STR(": "));
 
@@ -128,7 +131,7 @@ static struct status *patch_object(struct request *request, const struct patch_o
     struct str text = arena_str(arena, buf_str(&out));
     struct status *status = decode_json(request, text, op->kind, op->options->field_validation, ret);
 
-    return status == NULL ? NULL : patched_is_wrong(op, text, status);
+    return status == NULL ? NULL : patched_is_wrong(arena, op, text, status);
 }
 
 static struct status *make_patched(struct change_op *change, const struct object *current, struct object **ret)
