@@ -154,9 +154,21 @@ static void check_cluster_ips(struct status *to, const struct path *at, const st
                ip_parse(spec->cluster_ips.items[1], &second) && first.length == second.length) {
         check_invalid_json(to, all, text, "may specify no more than one IP for each IP family");
     }
+    for (size_t i = 0; i < spec->cluster_ips.len && i < spec->ip_families.len && !is_headless(spec); i++) {
+        struct ip ip;
+
+        if (ip_parse(spec->cluster_ips.items[i], &ip) &&
+            !str_is(spec->ip_families.items[i], ip.length == 4 ? "IPv4" : "IPv6")) {
+            check_invalid_str(to, ITEM(all, i), spec->cluster_ips.items[i],
+                              "expected an %s value as indicated by `ipFamilies[%zu]`",
+                              ip.length == 4 ? "IPv6" : "IPv4", i);
+        }
+    }
 }
 
-static void check_node_ports(struct status *to, const struct path *at, const struct core_v1_service_spec *spec)
+/* Of a new service the allocation finds node ports that stand there twice. */
+static void check_node_ports(struct status *to, const struct path *at, const struct core_v1_service_spec *spec,
+                             bool is_new)
 {
     OWNED(seen_done) struct seen node_ports = {0}, ports = {0};
 
@@ -170,7 +182,7 @@ static void check_node_ports(struct status *to, const struct path *at, const str
     LIST_EACH(port, &spec->ports) {
         struct str number = arena_printf(to->arena, "%d", port->node_port);
 
-        if (port->node_port != 0 && seen_pair_before(&node_ports, number, port->protocol)) {
+        if (!is_new && port->node_port != 0 && seen_pair_before(&node_ports, number, port->protocol)) {
             check_duplicate_json(to, AT(ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)), "nodePort"), number);
         }
     }
@@ -237,23 +249,28 @@ static void check_traffic(struct status *to, const struct path *at, const struct
     }
 }
 
-void validate_service(struct status *to, const void *object)
+static void check_service(struct status *to, const struct core_v1_service_spec *spec, bool is_new)
 {
     static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort", NULL};
-    const struct core_v1_service_spec *spec = &((const struct core_v1_service *)object)->spec;
     const struct path *at = AT(NULL, "spec");
 
     OWNED(seen_done) struct seen names = {0};
 
+    if (!is(spec, "ExternalName")) {
+        /* stock looks at addresses before it allocates any, and at all else only when they are right */
+        size_t before = to->cause_count;
+
+        check_cluster_ips(to, at, spec);
+        if (to->cause_count != before) {
+            return;
+        }
+    }
     check_by_type(to, at, spec);
     LIST_EACH(port, &spec->ports) {
         check_port(to, ITEM(AT(at, "ports"), INDEX_OF(port, &spec->ports)), port, spec, &names);
     }
     check_labels(to, AT(at, "selector"), &spec->selector);
     check_affinity_config(to, at, spec);
-    if (!is(spec, "ExternalName")) {
-        check_cluster_ips(to, at, spec);
-    }
     LIST_EACH(ip, &spec->external_ips) {
         const struct path *one = ITEM(AT(at, "externalIPs"), INDEX_OF(ip, &spec->external_ips));
 
@@ -264,11 +281,16 @@ void validate_service(struct status *to, const void *object)
     if (check_present(to, AT(at, "type"), spec->type)) {
         check_one_of(to, AT(at, "type"), spec->type, types);
     }
-    check_node_ports(to, at, spec);
+    check_node_ports(to, at, spec, is_new);
     check_balancer(to, at, spec);
     if (is_one_of(spec->type, types)) {
         check_traffic(to, at, spec);
     }
+}
+
+void validate_service(struct status *to, const void *object)
+{
+    check_service(to, &((const struct core_v1_service *)object)->spec, true);
 }
 
 /* The address a service has stays its own as long as its type has one. */
@@ -306,5 +328,5 @@ void validate_service_update(struct status *to, const void *object, const void *
                                                              : dump_string(to->arena, *spec->load_balancer_class),
                            "may not change once set");
     }
-    validate_service(to, object);
+    check_service(to, spec, false);
 }

@@ -151,8 +151,52 @@ static void set_policy(struct arena *arena, struct core_v1_service *service, str
     *service->spec.ip_family_policy = policy;
 }
 
+static bool has_family(const struct service_pool *pool, struct str family)
+{
+    for (size_t i = 0; i < pool->range_count; i++) {
+        if (str_eq(family_of(&pool->ranges[i]), family)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The policy agrees with what else is asked for. */
+static struct status *check_policy(const struct core_v1_service *service)
+{
+    const struct core_v1_service_spec *spec = &service->spec;
+    struct status *errors = error_invalid_start();
+    const char *what = spec->cluster_ips.len > 1 ? "cluster IPs" : spec->ip_families.len > 1 ? "IP families" : NULL;
+
+    if (what != NULL && str_is(*spec->ip_family_policy, "SingleStack")) {
+        error_invalid_value(errors, STR("spec.ipFamilyPolicy"), STR("\"SingleStack\""),
+                            "must be 'RequireDualStack' or 'PreferDualStack' when multiple %s are specified", what);
+    }
+    return invalid(service, errors);
+}
+
+/* The server has ranges of the families asked for. */
+static struct status *check_families(struct service_pool *pool, const struct core_v1_service *service)
+{
+    const struct core_v1_service_spec *spec = &service->spec;
+    struct status *errors = error_invalid_start();
+
+    if (str_is(*spec->ip_family_policy, "RequireDualStack") && pool->range_count < 2) {
+        error_invalid_value(errors, STR("spec.ipFamilyPolicy"), STR("\"RequireDualStack\""),
+                            "this cluster is not configured for dual-stack services");
+    }
+    for (size_t i = 0; i < spec->ip_families.len; i++) {
+        if (!has_family(pool, spec->ip_families.items[i])) {
+            error_invalid_value(errors, arena_printf(pool->arena, "spec.ipFamilies[%zu]", i),
+                                arena_printf(pool->arena, "\"%.*s\"", STR_ARG(spec->ip_families.items[i])),
+                                "not configured on this cluster");
+        }
+    }
+    return invalid(service, errors);
+}
+
 /* Families the client left open are those of the server's ranges. */
-static void choose_families(struct arena *arena, const struct service_pool *pool, struct core_v1_service *service)
+static struct status *choose_families(struct service_pool *pool, struct core_v1_service *service)
 {
     struct core_v1_service_spec *spec = &service->spec;
     bool is_headless = spec->cluster_ips.len != 0 && str_is(spec->cluster_ips.items[0], "None");
@@ -160,28 +204,29 @@ static void choose_families(struct arena *arena, const struct service_pool *pool
 
     if (spec->ip_family_policy == NULL) {
         /* endpoints someone else writes may be of either family */
-        bool both = is_bare && spec->ip_families.len == 0;
-
-        set_policy(arena, service,
-                   both || spec->cluster_ips.len == 2 || spec->ip_families.len == 2 ? STR("RequireDualStack")
-                                                                                   : STR("SingleStack"));
+        set_policy(pool->arena, service, is_bare ? STR("RequireDualStack") : STR("SingleStack"));
     }
     bool wants_two = !str_is(*spec->ip_family_policy, "SingleStack");
 
+    TRY(check_policy(service));
     LIST_EACH(text, &spec->cluster_ips) {
         struct ip ip;
 
         if (spec->ip_families.len < spec->cluster_ips.len && ip_parse(*text, &ip)) {
-            str_list_add(arena, &spec->ip_families, ip.length == 4 ? STR("IPv4") : STR("IPv6"));
+            str_list_add(pool->arena, &spec->ip_families, ip.length == 4 ? STR("IPv4") : STR("IPv6"));
         }
     }
+    if (!is_bare) {
+        TRY(check_families(pool, service));
+    }
     if (spec->ip_families.len == 0) {
-        str_list_add(arena, &spec->ip_families, family_of(&pool->ranges[0]));
+        str_list_add(pool->arena, &spec->ip_families, family_of(&pool->ranges[0]));
     }
     if (wants_two && spec->ip_families.len == 1 && (pool->range_count == 2 || is_bare)) {
-        str_list_add(arena, &spec->ip_families,
+        str_list_add(pool->arena, &spec->ip_families,
                      str_is(spec->ip_families.items[0], "IPv4") ? STR("IPv6") : STR("IPv4"));
     }
+    return NULL;
 }
 
 static struct status *check_address(struct service_pool *pool, const struct core_v1_service *service, struct str text)
@@ -197,9 +242,8 @@ static struct status *check_address(struct service_pool *pool, const struct core
     for (size_t i = 0; i < pool->range_count; i++) {
         if (pool->ranges[i].ip.length == ip.length && !cidr_contains(&pool->ranges[i], &ip)) {
             error_invalid_value(errors, STR("spec.clusterIPs"), value,
-                                "failed to allocate IP %.*s: the provided IP (%.*s) is not in the valid range. The range "
-                                "of valid IPs is %.*s",
-                                STR_ARG(text), STR_ARG(text), STR_ARG(pool->range_texts[i]));
+                                "failed to allocate IP %.*s: the provided network does not match the current range",
+                                STR_ARG(text));
         }
     }
     struct str canonical = ip_format(pool->arena, &ip);
@@ -219,7 +263,7 @@ static struct status *allocate_addresses(struct service_pool *pool, struct core_
     if (!needs_address(service)) {
         return NULL;
     }
-    choose_families(pool->arena, pool, service);
+    TRY(choose_families(pool, service));
     if (spec->cluster_ips.len != 0 && str_is(spec->cluster_ips.items[0], "None")) {
         return NULL;
     }

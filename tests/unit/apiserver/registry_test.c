@@ -196,7 +196,7 @@ static void allocated(struct api_bed *bed)
     CHECK(str_contains(api_at(bed, "message"), STR("provided IP is already allocated")));
     CHECK_INT(api_call(bed, "POST", "/api/v1/namespaces/default/services",
                        "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"clusterIP\":\"10.97.0.7\",\"ports\":[{\"port\":80}]}}"), 422);
-    CHECK(str_contains(api_at(bed, "message"), STR("is not in the valid range")));
+    CHECK(str_contains(api_at(bed, "message"), STR("does not match the current range")));
     CHECK_INT(api_call(bed, "DELETE", "/api/v1/namespaces/default/services/a", NULL), 200);
     CHECK_INT(api_call(bed, "POST", "/api/v1/namespaces/default/services",
                        "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"clusterIP\":\"10.96.0.7\",\"ports\":[{\"port\":80}]}}"), 201);
