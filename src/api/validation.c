@@ -14,6 +14,7 @@
 #include "api/events_v1.h"
 #include "api/flowcontrol_v1.h"
 #include "api/networking_v1.h"
+#include "api/node_v1.h"
 #include "api/policy_v1.h"
 #include "api/rbac_v1.h"
 #include "api/resource_v1.h"
@@ -104,9 +105,12 @@ static const struct validation validations[] = {
      .update = validate_api_service_update, .any_finalizer = true},
     {&certificates_v1_cluster_trust_bundle_kind, .name = any_name, .create = validate_trust_bundle,
      .update = validate_trust_bundle_update},
-    {&certificates_v1_certificate_signing_request_kind, .status = validate_signing_request_status},
+    {&certificates_v1_certificate_signing_request_kind, .name = any_name, .create = validate_signing_request,
+     .status = validate_signing_request_status},
     {&resource_v1_resource_claim_kind, .create = validate_resource_claim, .update = validate_resource_claim_update},
-    {&resource_v1_resource_claim_template_kind, .create = validate_resource_claim_template},
+    {&resource_v1_resource_claim_template_kind, .create = validate_resource_claim_template,
+     .update = validate_resource_claim_template_update},
+    {&resource_v1_resource_slice_kind, .create = validate_resource_slice, .update = validate_resource_slice_update},
     {&resource_v1_device_class_kind, .create = validate_device_class, .update = validate_device_class_update},
     {&resource_v1_device_taint_rule_kind, .create = validate_device_taint_rule,
      .update = validate_device_taint_rule_update},
@@ -121,6 +125,17 @@ static const struct validation validations[] = {
      .update = validate_validating_webhooks_update},
     {&admissionregistration_v1_mutating_webhook_configuration_kind, .create = validate_mutating_webhooks,
      .update = validate_mutating_webhooks_update},
+    {&admissionregistration_v1_validating_admission_policy_kind, .create = validate_validating_policy,
+     .update = validate_validating_policy_update},
+    {&admissionregistration_v1_validating_admission_policy_binding_kind, .create = validate_validating_binding,
+     .update = validate_validating_binding_update},
+    {&admissionregistration_v1_mutating_admission_policy_kind, .create = validate_mutating_policy,
+     .update = validate_mutating_policy_update},
+    {&admissionregistration_v1_mutating_admission_policy_binding_kind, .create = validate_mutating_binding,
+     .update = validate_mutating_binding_update},
+    {&certificates_v1_pod_certificate_request_kind, .create = validate_pod_certificate_request,
+     .update = validate_pod_certificate_request_update},
+    {&node_v1_runtime_class_kind, .create = validate_runtime_class, .update = validate_runtime_class_update},
 };
 
 static const struct validation *validation_of(const struct kind *kind)

@@ -1,6 +1,7 @@
 /* Configurations of admission webhooks. What their conditions mean is CEL, which isn't looked into here. */
 #include "api/admissionregistration_v1.h"
 
+#include "api/validation/admission.h"
 #include "api/validation/kinds.h"
 #include "api/validation/meta.h"
 #include "api/validation/webhook.h"
@@ -43,8 +44,8 @@ static void check_resources(struct status *to, const struct path *at, const stru
     }
 }
 
-static void check_rule(struct status *to, const struct path *at,
-                       const struct admissionregistration_v1_rule_with_operations *rule)
+void check_admission_rule(struct status *to, const struct path *at,
+                          const struct admissionregistration_v1_rule_with_operations *rule)
 {
     static const char *const operations[] = {"*", "CONNECT", "CREATE", "DELETE", "UPDATE", NULL};
     static const char *const scopes[] = {"*", "Cluster", "Namespaced", NULL};
@@ -121,8 +122,8 @@ static void check_client(struct status *to, const struct path *at,
     }
 }
 
-static void check_conditions(struct status *to, const struct path *at,
-                             const struct admissionregistration_v1_match_condition *conditions, size_t len)
+void check_match_conditions(struct status *to, const struct path *at,
+                            const struct admissionregistration_v1_match_condition *conditions, size_t len)
 {
     enum { CONDITIONS_MAX = 64 };
     OWNED(seen_done) struct seen names = {0};
@@ -137,7 +138,7 @@ static void check_conditions(struct status *to, const struct path *at,
         if (check_present(to, AT(ITEM(at, i), "name"), conditions[i].name)) {
             check_name(to, AT(ITEM(at, i), "name"), conditions[i].name, name_is_qualified);
         }
-        if (seen_before(&names, conditions[i].name)) {
+        if (conditions[i].name.n != 0 && seen_before(&names, conditions[i].name)) {
             check_duplicate(to, AT(ITEM(at, i), "name"), conditions[i].name);
         }
     }
@@ -153,7 +154,7 @@ static void check_webhook(struct status *to, const struct path *at,
 
     check_webhook_name(to, AT(at, "name"), webhook->name);
     LIST_EACH(rule, &webhook->rules) {
-        check_rule(to, ITEM(AT(at, "rules"), INDEX_OF(rule, &webhook->rules)), rule);
+        check_admission_rule(to, ITEM(AT(at, "rules"), INDEX_OF(rule, &webhook->rules)), rule);
     }
     if (webhook->failure_policy != NULL) {
         check_one_of(to, AT(at, "failurePolicy"), *webhook->failure_policy, failures);
@@ -174,7 +175,8 @@ static void check_webhook(struct status *to, const struct path *at,
     check_label_selector(to, AT(at, "namespaceSelector"), webhook->namespace_selector);
     check_label_selector(to, AT(at, "objectSelector"), webhook->object_selector);
     check_client(to, AT(at, "clientConfig"), &webhook->client_config);
-    check_conditions(to, AT(at, "matchConditions"), webhook->match_conditions.items, webhook->match_conditions.len);
+    check_match_conditions(to, AT(at, "matchConditions"), webhook->match_conditions.items,
+                           webhook->match_conditions.len);
 }
 
 /* Names are unique among the webhooks of a configuration. */

@@ -72,6 +72,32 @@ void validate_resource_claim_template(struct status *to, const void *object)
     check_declared(to, NULL, &resource_v1_resource_claim_template_type, object);
 }
 
+void validate_resource_claim_template_update(struct status *to, const void *object, const void *old)
+{
+    check_immutable_struct(to, AT(NULL, "spec"), &resource_v1_resource_claim_template_spec_type,
+                           &((const struct resource_v1_resource_claim_template *)object)->spec,
+                           &((const struct resource_v1_resource_claim_template *)old)->spec);
+}
+
+void validate_resource_slice(struct status *to, const void *object)
+{
+    check_declared(to, NULL, &resource_v1_resource_slice_type, object);
+}
+
+/* Who publishes a slice, and for which node and pool, stays. */
+void validate_resource_slice_update(struct status *to, const void *object, const void *old_object)
+{
+    const struct resource_v1_resource_slice_spec *spec = &((const struct resource_v1_resource_slice *)object)->spec;
+    const struct resource_v1_resource_slice_spec *old = &((const struct resource_v1_resource_slice *)old_object)->spec;
+    struct str node = spec->node_name == NULL ? (struct str){0} : *spec->node_name;
+    struct str old_node = old->node_name == NULL ? (struct str){0} : *old->node_name;
+
+    validate_resource_slice(to, object);
+    check_immutable_str(to, AT(AT(AT(NULL, "spec"), "pool"), "name"), spec->pool.name, old->pool.name);
+    check_immutable_str(to, AT(AT(NULL, "spec"), "driver"), spec->driver, old->driver);
+    check_immutable_str(to, AT(AT(NULL, "spec"), "nodeName"), node, old_node);
+}
+
 void validate_device_class(struct status *to, const void *object)
 {
     check_declared(to, NULL, &resource_v1_device_class_type, object);

@@ -50,6 +50,12 @@ validate_object validate_resource_claim, validate_resource_claim_template, valid
     validate_device_taint_rule, validate_version_migration;
 validate_change validate_resource_claim_update, validate_device_class_update, validate_device_taint_rule_update,
     validate_version_migration_update;
+validate_object validate_validating_policy, validate_validating_binding, validate_mutating_policy,
+    validate_mutating_binding, validate_signing_request, validate_pod_certificate_request, validate_runtime_class,
+    validate_resource_slice;
+validate_change validate_validating_policy_update, validate_validating_binding_update, validate_mutating_policy_update,
+    validate_mutating_binding_update, validate_pod_certificate_request_update, validate_runtime_class_update,
+    validate_resource_slice_update, validate_resource_claim_template_update;
 validate_object validate_resource_definition;
 validate_change validate_resource_definition_update;
 

@@ -1,5 +1,8 @@
 #include "api/core_v1.h"
+#include "api/node_v1.h"
+#include "api/validation/declared.h"
 #include "api/validation/kinds.h"
+#include "api/validation/meta.h"
 #include "api/validation/network.h"
 #include "api/validation/pod.h"
 #include "schema/copy.h"
@@ -92,4 +95,26 @@ void validate_node_update(struct status *to, const void *object, const void *old
     }
     check_taints(to, AT(spec, "taints"), &node->spec);
     check_amounts(to, AT(NULL, "status"), &node->status);
+}
+
+void validate_runtime_class(struct status *to, const void *object)
+{
+    const struct node_v1_runtime_class *class = object;
+    const struct path *at = AT(NULL, "scheduling");
+
+    check_declared(to, NULL, &node_v1_runtime_class_type, object);
+    if (class->scheduling != NULL) {
+        const struct core_v1_pod_spec spec = {
+            .tolerations = {.items = class->scheduling->tolerations.items, .len = class->scheduling->tolerations.len}};
+
+        check_labels(to, AT(at, "nodeSelector"), &class->scheduling->node_selector);
+        check_tolerations(to, AT(at, "tolerations"), &spec);
+    }
+}
+
+void validate_runtime_class_update(struct status *to, const void *object, const void *old)
+{
+    const struct node_v1_runtime_class *class = object;
+
+    check_immutable_str(to, AT(NULL, "handler"), class->handler, ((const struct node_v1_runtime_class *)old)->handler);
 }

@@ -7,7 +7,7 @@
 #include "api/validation/webhook.h"
 #include "schema/copy.h"
 
-enum { GROUP_PRIORITY_MAX = 20000, VERSION_PRIORITY_MAX = 1000, SECONDS_MIN = 600 };
+enum { GROUP_PRIORITY_MAX = 20000, VERSION_PRIORITY_MAX = 1000 };
 
 static void check_priority(struct status *to, const struct path *at, int32_t priority, int32_t max)
 {

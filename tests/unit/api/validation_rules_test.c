@@ -236,6 +236,39 @@ TEST("api/validation/kinds of the cluster")
     check_rows(rows, COUNT_OF(rows));
 }
 
+TEST("api/validation/admission policies, certificates and runtime classes")
+{
+    static const char match[] = "{\"spec\":{\"policyName\":\"p\",\"paramRef\":{\"name\":\"n\"},"
+                                "\"validationActions\":[\"Deny\"]}}";
+    static const struct row rows[] = {
+        {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", match,
+         "spec.paramRef.parameterNotFoundAction", "Required value"},
+        {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding",
+         "{\"spec\":{\"policyName\":\"p\",\"validationActions\":[\"Deny\",\"Deny\"]}}", "spec.validationActions[1]",
+         "Duplicate value: \"Deny\""},
+        {"admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding", "{\"spec\":{\"policyName\":\"\"}}",
+         "spec.policyName", "Required value"},
+        {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy",
+         "{\"spec\":{\"validations\":[{\"expression\":\"true\"}]}}", "spec.matchConstraints", "Required value"},
+        {"certificates.k8s.io/v1", "CertificateSigningRequest",
+         "{\"spec\":{\"request\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0=\",\"signerName\":\"nodomain\","
+         "\"usages\":[\"client auth\"]}}",
+         "spec.signerName",
+         "Invalid value: \"nodomain\": must be a fully qualified domain and path of the form 'example.com/signer-name'"},
+        {"certificates.k8s.io/v1", "CertificateSigningRequest",
+         "{\"spec\":{\"request\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0=\",\"signerName\":\"a.b/c\","
+         "\"usages\":[\"client auth\"],\"expirationSeconds\":599}}",
+         "spec.expirationSeconds",
+         "Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"},
+        {"v1", "Service",
+         "{\"spec\":{\"clusterIP\":\"10.0.0.1\",\"clusterIPs\":[\"10.0.0.1\"],\"ipFamilies\":[\"IPv6\"],"
+         "\"ports\":[{\"port\":80}]}}",
+         "spec.clusterIPs[0]", "Invalid value: \"10.0.0.1\": expected an IPv6 value as indicated by `ipFamilies[0]`"},
+    };
+
+    check_rows(rows, COUNT_OF(rows));
+}
+
 TEST("api/validation/Deployments, DaemonSets and Jobs")
 {
 #define TEMPLATE                                                                                                       \
