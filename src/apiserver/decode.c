@@ -1,10 +1,12 @@
 #include "apiserver/decode.h"
 
 #include "api/kinds.h"
+#include "api/policy_v1.h"
 #include "apiserver/errors.h"
 #include "base/base64.h"
 #include "base/limits.h"
 #include "schema/json.h"
+#include "schema/meta_v1.h"
 #include "schema/json_lexer.h"
 #include "schema/object.h"
 #include "schema/protobuf.h"
@@ -43,8 +45,20 @@ static struct str summary(struct arena *arena, struct str body)
     return arena_printf(arena, "%.*s%s", STR_ARG(start), more);
 }
 
+/* What is wrong with options of a DELETE is told as it is, without what was being done. */
+static bool is_told_bare(const struct kind *kind)
+{
+    return kind == &meta_v1_delete_options_kind;
+}
+
 static struct status *unrecognized(struct arena *arena, const struct kind *kind, struct str body, struct status *cause)
 {
+    if (is_told_bare(kind)) {
+        struct status *bare = error_bad_request("%.*s", STR_ARG(cause->message));
+
+        status_free(cause);
+        return bare;
+    }
     struct status *status =
         error_bad_request("the object provided is unrecognized (must be of type %.*s): %.*s (%.*s)",
                           STR_ARG(kind->kind), STR_ARG(cause->message), STR_ARG(summary(arena, body)));
@@ -55,6 +69,9 @@ static struct status *unrecognized(struct arena *arena, const struct kind *kind,
 
 static struct status *cannot_handle(const struct said *said, const struct kind *kind, struct str why)
 {
+    if (is_told_bare(kind)) {
+        return error_bad_request("%.*s", STR_ARG(why));
+    }
     return error_bad_request("%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s", STR_ARG(said->kind),
                              STR_ARG(said->version), STR_ARG(kind->kind), STR_ARG(why));
 }
@@ -146,6 +163,9 @@ static struct status *check_kind(struct arena *arena, const struct said *said, c
         return error_bad_request("the API version in the data (%.*s) does not match the expected API version (%.*s)",
                                  STR_ARG(found->api_version), STR_ARG(kind->api_version));
     }
+    if (is_told_bare(kind)) {
+        return not_registered(arena, said, kind);
+    }
     return cannot_handle(said, kind,
                          arena_printf(arena, "converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
                                       STR_ARG(said->version), STR_ARG(said->kind),
@@ -187,6 +207,10 @@ static const struct kind *find_kind(const struct said *said, const struct kind *
     if (str_eq(said->group, kind->group) && str_eq(said->version, kind->version) && str_eq(said->kind, kind->kind)) {
         return kind;
     }
+    if (kind == &policy_v1_eviction_kind && str_is(said->version, "v1beta1") && str_eq(said->group, kind->group) &&
+        str_eq(said->kind, kind->kind)) {
+        return kind; /* served no more, but the same, and taken still */
+    }
     return kind_find(said->group, said->version, said->kind);
 }
 
@@ -223,6 +247,20 @@ static struct status *decode_text(struct request *request, struct str text, stru
     return NULL;
 }
 
+/* "yaml: unmarshal errors:\n  line 2: ...\n  line 3: ..." is told line by line. */
+static void add_yaml_problems(struct arena *arena, struct str message, struct json_problems *problems)
+{
+    if (!str_has_prefix(message, STR("yaml: unmarshal errors:\n"))) {
+        *LIST_ADD(arena, problems) = arena_str(arena, message);
+        return;
+    }
+    struct str rest = str_from(message, str_index(message, '\n') + 1), line;
+
+    while (str_next(&rest, '\n', &line) && problems->len < JSON_PROBLEMS_MAX) {
+        *LIST_ADD(arena, problems) = arena_str(arena, str_trim(line));
+    }
+}
+
 static struct status *decode_yaml(struct request *request, struct str body, const struct kind *kind,
                                   enum field_validation validation, void **ret)
 {
@@ -242,7 +280,7 @@ static struct status *decode_yaml(struct request *request, struct str body, cons
             struct said said = said_by(api_version, kind_name, kind);
             struct json_problems problems = {0};
 
-            *LIST_ADD(request->arena, &problems) = arena_str(request->arena, status->message);
+            add_yaml_problems(request->arena, status->message, &problems);
             status_free(status);
             TRY(report_problems(request, &said, kind, &problems, validation));
         }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/map.h"
 
 #include <stdio.h>
 
@@ -190,32 +191,32 @@ void error_not_supported(struct status *status, struct str field, struct str val
 }
 
 /* "field: message", the same text only once, as errors.Aggregate prints them. */
-static void add_causes(struct buf *out, const struct status *status)
+/* The same said twice of a field counts once. */
+static void drop_repeated(struct status *status)
 {
-    OWNED(arena_freep) struct arena *arena = arena_new();
-    struct {
-        struct str *items;
-        size_t len;
-    } lines = {0};
+    OWNED(map_done) struct map seen = {0};
+    size_t kept = 0;
 
     for (size_t i = 0; i < status->cause_count; i++) {
-        const struct status_cause *cause = &status->causes[i];
-        struct str line = arena_printf(arena, "%.*s: %.*s", STR_ARG(cause->field), STR_ARG(cause->message));
-        bool again = false;
+        struct status_cause cause = status->causes[i];
+        struct str line = arena_printf(status->arena, "%.*s: %.*s", STR_ARG(cause.field), STR_ARG(cause.message));
 
-        for (size_t k = 0; k < lines.len && !again; k++) {
-            again = str_eq(lines.items[k], line);
-        }
-        if (!again) {
-            *LIST_ADD(arena, &lines) = line;
+        if (map_set(&seen, line, status) == NULL) {
+            status->causes[kept++] = cause;
         }
     }
-    buf_add_str(out, lines.len > 1 ? STR("[") : (struct str){0});
-    for (size_t i = 0; i < lines.len; i++) {
-        buf_add_str(out, i == 0 ? (struct str){0} : STR(", "));
-        buf_add_str(out, lines.items[i]);
+    status->cause_count = kept;
+}
+
+static void add_causes(struct buf *out, const struct status *status)
+{
+    buf_add_str(out, status->cause_count > 1 ? STR("[") : (struct str){0});
+    for (size_t i = 0; i < status->cause_count; i++) {
+        const struct status_cause *cause = &status->causes[i];
+
+        buf_printf(out, "%s%.*s: %.*s", i == 0 ? "" : ", ", STR_ARG(cause->field), STR_ARG(cause->message));
     }
-    buf_add_str(out, lines.len > 1 ? STR("]") : (struct str){0});
+    buf_add_str(out, status->cause_count > 1 ? STR("]") : (struct str){0});
 }
 
 struct status *error_invalid_finish(struct status *status, struct str group, struct str kind, struct str name)
@@ -231,6 +232,7 @@ struct status *error_invalid_finish(struct status *status, struct str group, str
     buf_add_char(&text, ' ');
     buf_add_str(&text, quoted(status->arena, name));
     buf_add_str(&text, STR(" is invalid: "));
+    drop_repeated(status);
     add_causes(&text, status);
     status->message = arena_str(status->arena, buf_str(&text));
     return status;

@@ -1,6 +1,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/kinds.h"
 #include "apiserver/registry/managed_fields.h"
 #include "apiserver/registry/object_meta.h"
 #include "apiserver/registry/registry.h"
@@ -43,6 +44,7 @@ static struct status *prepare(struct request *request, const struct resource *re
     if ((strategy->flags & STRATEGY_KEEPS_STATUS) == 0 && resource->kind->has_status) {
         object_field_clear(resource->kind, object, STR("status"));
     }
+    pod_spec_drop_disabled(resource->kind, object);
     if (strategy->create != NULL) {
         strategy->create(request, object);
     }

@@ -5,6 +5,7 @@
 #include "api/batch_v1.h"
 #include "api/certificates_v1.h"
 #include "api/core_v1.h"
+#include "api/discovery_v1.h"
 #include "schema/copy.h"
 #include "schema/map_of.h"
 #include "schema/timestamp.h"
@@ -123,12 +124,20 @@ static void generate_selector(struct arena *arena, struct batch_v1_job *job)
 
 void job_create(struct request *request, void *object)
 {
+    generate_selector(request->arena, object);
+}
+
+/* A default that stock applies to what it has written: no validation sees it. */
+struct status *job_label(struct request *request, const struct write_options *options, void *object, const void *old)
+{
     struct batch_v1_job *job = object;
 
-    generate_selector(request->arena, job);
-    if (job->metadata.labels.len == 0) {
-        job->metadata.labels = job->spec.template.metadata.labels; /* a default that stock applies after this */
+    (void)request;
+    (void)options;
+    if (old == NULL && job->metadata.labels.len == 0) {
+        job->metadata.labels = job->spec.template.metadata.labels;
     }
+    return NULL;
 }
 
 void job_update(struct request *request, void *object, const void *old)
@@ -214,4 +223,21 @@ void resource_definition_update(struct request *request, void *object, const voi
 {
     (void)old;
     resource_definition_create(request, object);
+}
+
+/* discovery.k8s.io/v1 has nodeName and zone instead. */
+void endpoint_slice_create(struct request *request, void *object)
+{
+    struct discovery_v1_endpoint_slice *slice = object;
+
+    (void)request;
+    LIST_EACH(endpoint, &slice->endpoints) {
+        endpoint->deprecated_topology = (struct str_map){0};
+    }
+}
+
+void endpoint_slice_update(struct request *request, void *object, const void *old)
+{
+    (void)old;
+    endpoint_slice_create(request, object);
 }

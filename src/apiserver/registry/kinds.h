@@ -7,6 +7,8 @@
 struct core_v1_secret;
 
 void pod_create(struct request *request, void *object);
+/* Fields of features that are off in stock, in pods and templates of pods; what they were is forgotten. */
+void pod_spec_drop_disabled(const struct kind *kind, void *object);
 void pod_update(struct request *request, void *object, const void *old);
 void pod_update_subresource(struct request *request, struct str subresource, void *object, const void *old);
 
@@ -18,6 +20,9 @@ void namespace_deleting(struct object *object);
 
 void service_create(struct request *request, void *object);
 void service_update(struct request *request, void *object, const void *old);
+void endpoint_slice_create(struct request *request, void *object);
+void endpoint_slice_update(struct request *request, void *object, const void *old);
+struct status *job_label(struct request *request, const struct write_options *options, void *object, const void *old);
 struct status *service_allocate(struct request *request, const struct write_options *options, void *object,
                                 const void *old);
 void service_finish(struct request *request, const void *object, const void *old, bool is_written);

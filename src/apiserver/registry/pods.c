@@ -26,6 +26,66 @@ static void show_gates(struct request *request, struct core_v1_pod *pod)
     condition->message = STR("Scheduling is blocked due to non-empty scheduling gates");
 }
 
+/* The pod spec of a pod, or of any template; NULL when the kind has none. */
+static struct core_v1_pod_spec *pod_spec_of(const struct kind *kind, void *object)
+{
+    static const char *const paths[][6] = {{"spec"},
+                                           {"template", "spec"},
+                                           {"spec", "template", "spec"},
+                                           {"spec", "jobTemplate", "spec", "template", "spec"}};
+
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        const struct type *type = kind->type;
+        char *place = object;
+
+        for (const char *const *name = paths[i]; *name != NULL && type != NULL; name++) {
+            const struct type_member *member = type_member(type, str_of(*name));
+            bool is_struct = member != NULL && member->field->kind == TYPE_STRUCT &&
+                             (member->field->shape == SHAPE_PLAIN || member->field->shape == SHAPE_POINTER);
+
+            type = is_struct ? member->field->type : NULL;
+            place = is_struct ? place + member->offset : place;
+            if (is_struct && member->field->shape == SHAPE_POINTER) {
+                place = *(void **)(void *)place;
+                type = place == NULL ? NULL : type;
+            }
+        }
+        if (type == &core_v1_pod_spec_type) {
+            return (void *)place;
+        }
+    }
+    return NULL;
+}
+
+static void drop_stop_signal(struct core_v1_lifecycle **lifecycle)
+{
+    if (*lifecycle == NULL || (*lifecycle)->stop_signal == NULL) {
+        return;
+    }
+    (*lifecycle)->stop_signal = NULL;
+    if ((*lifecycle)->post_start == NULL && (*lifecycle)->pre_stop == NULL) {
+        *lifecycle = NULL;
+    }
+}
+
+void pod_spec_drop_disabled(const struct kind *kind, void *object)
+{
+    struct core_v1_pod_spec *spec = pod_spec_of(kind, object);
+
+    if (spec == NULL) {
+        return;
+    }
+    LIST_EACH(container, &spec->init_containers) {
+        drop_stop_signal(&container->lifecycle);
+    }
+    LIST_EACH(container, &spec->containers) {
+        drop_stop_signal(&container->lifecycle);
+    }
+    LIST_EACH(container, &spec->ephemeral_containers) {
+        drop_stop_signal(&container->ephemeral_container_common.lifecycle);
+    }
+}
+
 void pod_create(struct request *request, void *object)
 {
     struct core_v1_pod *pod = object;

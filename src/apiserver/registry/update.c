@@ -1,6 +1,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/decode.h"
 #include "apiserver/errors.h"
+#include "apiserver/registry/kinds.h"
 #include "apiserver/registry/managed_fields.h"
 #include "apiserver/registry/object_meta.h"
 #include "apiserver/registry/registry.h"
@@ -115,6 +116,7 @@ static struct status *prepare(struct change_op *op, struct object *object, const
         if (resource->kind->has_status) {
             object_field_take(resource->kind, object, old, STR("status"));
         }
+        pod_spec_drop_disabled(resource->kind, object);
         if (strategy->update != NULL) {
             strategy->update(op->request, object, old);
         }
