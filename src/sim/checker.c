@@ -9,6 +9,7 @@
 #include "sim/convergence.h"
 #include "sim/ownership.h"
 #include "sim/sim.h"
+#include "sim/workload.h"
 
 #include <stdlib.h>
 
@@ -214,6 +215,25 @@ static void judge_placement(struct checker *checker, const struct core_v1_pod *o
     }
 }
 
+/* Pods that have finished don't count, those that are being deleted do. */
+static void judge_quota(struct checker *checker, const struct core_v1_pod *pod)
+{
+    const struct history_object *object;
+    int count = 0, quotas = 0;
+
+    for (size_t at = 0; (object = history_next(checker->history, &at)) != NULL;) {
+        const struct core_v1_pod *other = (const void *)object->object;
+
+        quotas += object->kind == &core_v1_resource_quota_kind;
+        count += object->kind == &core_v1_pod_kind && !str_is(other->status.phase, "Failed") &&
+                 !str_is(other->status.phase, "Succeeded");
+    }
+    if (quotas > 0 && count > WORKLOAD_PODS_MAX) {
+        sim_blame(checker->sim, "pod %.*s is one of %d, of %d that the quota allows", STR_ARG(pod->metadata.name), count,
+                  WORKLOAD_PODS_MAX);
+    }
+}
+
 static void judge_pod(struct checker *checker, const struct core_v1_pod *old, const struct core_v1_pod *new)
 {
     const struct apps_v1_deployment *deployment = deployment_of_pod(checker->history, new != NULL ? new : old);
@@ -222,6 +242,9 @@ static void judge_pod(struct checker *checker, const struct core_v1_pod *old, co
     bool is_taken = new == NULL || new->metadata.deletion_timestamp != NULL;
 
     judge_placement(checker, old, new);
+    if (old == NULL) {
+        judge_quota(checker, new);
+    }
     if (deployment == NULL) {
         return;
     }

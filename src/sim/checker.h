@@ -10,6 +10,8 @@
  *   - watches tell all of it, in order (witness.c)
  *   - no pod runs on two nodes (seen by sim.c when a sandbox starts), or on when it is gone from the API
  *   - the pods on a node never ask for more CPU than it has
+ *   - the namespace never has more pods than its quota allows
+ *   - once nobody does anything and nothing fails, Services send to every ready pod and to no other
  *   - once nobody does anything and nothing fails, everything is as it was asked for, and nothing is left over */
 #ifndef SIM_CHECKER_H
 #define SIM_CHECKER_H

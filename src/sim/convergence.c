@@ -2,6 +2,7 @@
 
 #include "api/kinds.h"
 #include "base/map.h"
+#include "sim/endpoints.h"
 #include "sim/ownership.h"
 #include "sim/sim.h"
 #include "sim/witness.h"
@@ -71,6 +72,9 @@ static bool object_converged(struct look *look, const struct history_object *obj
     }
     if (object->kind == &apps_v1_deployment_kind) {
         return deployment_converged(look, (const void *)object->object);
+    }
+    if (object->kind == &core_v1_service_kind && str_has_prefix(meta->name, STR("app-"))) {
+        return endpoints_right(look->history, object->object, look->why, look->why_size);
     }
     return true;
 }

@@ -166,6 +166,46 @@ static struct status *act(struct user *user)
                        : delete_deployment(user);
 }
 
+static struct status *make_service(struct user *user, struct str name)
+{
+    struct core_v1_service service = {0};
+    struct core_v1_service_port port = {.port = 80};
+
+    service.metadata.namespace = STR("default");
+    service.metadata.name = name;
+    str_map_set(user->arena, &service.spec.selector, STR("app"), name);
+    service.spec.ports.items = &port;
+    service.spec.ports.len = 1;
+    return client_create(user->client, &core_v1_service_kind, &service, NULL, user->arena, NULL);
+}
+
+/* Less than all Deployments want at most while they roll, more than they want in the end. */
+static struct status *make_quota(struct user *user)
+{
+    struct core_v1_resource_quota quota = {0};
+
+    quota.metadata.namespace = STR("default");
+    quota.metadata.name = STR("pods");
+    quantity_map_set(user->arena, &quota.spec.hard, CORE_V1_RESOURCE_PODS,
+                     quantity_of(user->arena, WORKLOAD_PODS_MAX, QUANTITY_DECIMAL_SI));
+    return client_create(user->client, &core_v1_resource_quota_kind, &quota, NULL, user->arena, NULL);
+}
+
+/* The quota, then a Service for each Deployment there may be; each until it is there. */
+static void prepare(struct user *user, int64_t until)
+{
+    for (int32_t i = -1; i < WORKLOAD_NAMES && env_mono() < until;) {
+        OWNED(status_freep) struct status *status =
+            i < 0 ? make_quota(user) : make_service(user, arena_printf(user->arena, "app-%d", i));
+
+        i += status == NULL || status_is(status, STATUS_ALREADY_EXISTS);
+        arena_reset(user->arena);
+        if (!task_sleep(100 * ENV_MS)) {
+            return;
+        }
+    }
+}
+
 void workload_run(struct sim *sim, int64_t until)
 {
     struct user user = {
@@ -176,6 +216,7 @@ void workload_run(struct sim *sim, int64_t until)
         .pods = kind_find_resource(STR(""), STR("v1"), STR("pods")),
     };
 
+    prepare(&user, until);
     while (env_mono() < until && task_sleep((int64_t)env_random_below(PAUSE_MAX))) {
         status_free(act(&user));
         arena_reset(user.arena);

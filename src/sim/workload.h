@@ -5,7 +5,10 @@
 
 #include "sim/sim.h"
 
-enum { WORKLOAD_NAMES = 5 }; /* Deployments "app-0" and on */
+enum {
+    WORKLOAD_NAMES = 5,     /* Deployments "app-0" and on, each with a Service */
+    WORKLOAD_PODS_MAX = 50, /* of the namespace's ResourceQuota */
+};
 
 void workload_run(struct sim *sim, int64_t until);
 
