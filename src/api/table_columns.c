@@ -1,5 +1,6 @@
 #include "api/table_columns.h"
 
+#include "api/custom_columns.h"
 #include "api/kinds.h"
 #include "api/table_rows.h"
 #include "schema/timestamp.h"
@@ -443,7 +444,9 @@ struct table_row table_row(struct arena *arena, const struct kind *kind, const v
     struct table_row row = {.cells = value_array(arena)};
     struct cells cells = {arena, now, &row};
 
-    if (table != NULL) {
+    if (kind->custom != NULL) {
+        custom_cells(arena, kind, object, now, row.cells);
+    } else if (table != NULL) {
         table->fill(&cells, object);
     } else {
         struct timestamp created = ((const struct object *)object)->metadata.creation_timestamp;

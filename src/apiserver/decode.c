@@ -1,5 +1,6 @@
 #include "apiserver/decode.h"
 
+#include "api/custom_kind.h"
 #include "api/kinds.h"
 #include "api/policy_v1.h"
 #include "apiserver/errors.h"
@@ -227,6 +228,10 @@ static struct status *decode_text(struct request *request, struct str text, stru
     struct said said = said_by(api_version, kind_name, kind);
     const struct kind *found = find_kind(&said, kind);
 
+    if (found == NULL && kind->custom != NULL && str_eq(said.kind, kind->kind)) {
+        return error_bad_request("the API version in the data (%.*s) does not match the expected API version (%.*s)",
+                                 STR_ARG(api_version), STR_ARG(kind->api_version));
+    }
     if (found == NULL) {
         return not_registered(arena, &said, kind);
     }
@@ -239,6 +244,9 @@ static struct status *decode_text(struct request *request, struct str text, stru
 
         status_free(status);
         return error;
+    }
+    if (found->custom != NULL) {
+        custom_object_prune(arena, found, object, validation == FIELD_VALIDATION_IGNORE ? NULL : &problems);
     }
     TRY(report_problems(request, &said, kind, &problems, validation));
     TRY(check_kind(arena, &said, found, kind));

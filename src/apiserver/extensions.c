@@ -1,5 +1,6 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/bootstrap/bootstrap.h"
+#include "apiserver/custom/definitions.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/openapi/openapi.h"
 #include "apiserver/server.h"
@@ -13,5 +14,6 @@ const struct apiserver_extension *const apiserver_extensions[] = {
     &trace_api_extension,
     &openapi_extension,
     &bootstrap_extension,
+    &definitions_extension,
     NULL,
 };

@@ -1,5 +1,6 @@
 #include "apiserver/resource.h"
 
+#include "api/custom_kind.h"
 #include "api/kinds.h"
 #include "apiserver/registry/strategy.h"
 #include "base/mem.h"
@@ -80,6 +81,7 @@ void resources_init(struct resources *resources)
         struct resource *resource = &resources->items[resources->len++];
 
         *resource = (struct resource){.kind = kind, .stored = stored_kind(kind)};
+        resource->form = resource->stored != kind;
         resource->strategy = strategy_of(kind);
         if (is_kept(kind)) {
             resource->prefix = prefix_of(resource->stored);
@@ -94,6 +96,7 @@ void resources_done(struct resources *resources)
         free((char *)resources->items[i].prefix.p);
     }
     map_done(&resources->by_name);
+    free(resources->custom.items);
     free(resources->items);
     *resources = (struct resources){0};
 }
@@ -106,10 +109,72 @@ const struct resource *resources_find(const struct resources *resources, struct 
     return map_find(&resources->by_name, full_name(&name, group, version, plural));
 }
 
-bool resources_have_version(const struct resources *resources, struct str group, struct str version)
+size_t resources_count(const struct resources *resources)
+{
+    return resources->len + resources->custom.len;
+}
+
+const struct resource *resources_at(const struct resources *resources, size_t i)
+{
+    return i < resources->len ? &resources->items[i] : resources->custom.items[i - resources->len];
+}
+
+/* Groups by name, versions by stock's order of preference. */
+static int discovery_cmp(const struct kind *a, const struct kind *b)
+{
+    int order = str_cmp(a->group, b->group);
+
+    order = order != 0 ? order : custom_version_cmp(a->version, b->version);
+    return order != 0 ? order : str_cmp(a->plural, b->plural);
+}
+
+void resources_add(struct resources *resources, const struct resource *resource)
+{
+    const struct kind *kind = resource->kind;
+    OWNED(buf_done) struct buf name = {0};
+    size_t at;
+
+    *VEC_ADD(&resources->custom) = resource;
+    for (at = resources->custom.len - 1; at > 0; at--) {
+        if (discovery_cmp(resources->custom.items[at - 1]->kind, kind) <= 0) {
+            break;
+        }
+        resources->custom.items[at] = resources->custom.items[at - 1];
+    }
+    resources->custom.items[at] = resource;
+    map_set(&resources->by_name, full_name(&name, kind->group, kind->version, kind->plural),
+            (void *)(uintptr_t)resource);
+}
+
+void resources_remove(struct resources *resources, const struct resource *resource)
+{
+    const struct kind *kind = resource->kind;
+    OWNED(buf_done) struct buf name = {0};
+    size_t len = 0;
+
+    for (size_t i = 0; i < resources->custom.len; i++) {
+        if (resources->custom.items[i] != resource) {
+            resources->custom.items[len++] = resources->custom.items[i];
+        }
+    }
+    resources->custom.len = len;
+    map_remove(&resources->by_name, full_name(&name, kind->group, kind->version, kind->plural));
+}
+
+bool resources_group_is_custom(const struct resources *resources, struct str group)
 {
     for (size_t i = 0; i < resources->len; i++) {
-        const struct kind *kind = resources->items[i].kind;
+        if (str_eq(resources->items[i].kind->group, group)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool resources_have_version(const struct resources *resources, struct str group, struct str version)
+{
+    for (size_t i = 0; i < resources_count(resources); i++) {
+        const struct kind *kind = resources_at(resources, i)->kind;
 
         if (str_eq(kind->group, group) && str_eq(kind->version, version)) {
             return true;

@@ -5,6 +5,7 @@
 #include "apiserver/watch_cache.h"
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "schema/type.h"
 
 struct strategy;
@@ -15,11 +16,13 @@ struct resource {
     struct str prefix;         /* "/registry/pods/" */
     const struct strategy *strategy;
     struct watch_cache *cache; /* shared by all versions; NULL before the server has started */
+    uint32_t form; /* tells the versions that share a cache apart; 0: the stored one */
 };
 
 struct resources {
-    struct resource *items; /* in the order of discovery */
+    struct resource *items; /* the built-in ones, in the order of discovery; they never change */
     size_t len;
+    VEC(const struct resource *) custom; /* of definitions, likewise ordered; they come and go */
     struct map by_name; /* "group/version/plural" -> struct resource */
 };
 
@@ -29,6 +32,14 @@ void resources_done(struct resources *resources);
 /* NULL: not served. */
 const struct resource *resources_find(const struct resources *resources, struct str group, struct str version,
                                       struct str plural);
+/* All of them: the built-in ones come first. */
+size_t resources_count(const struct resources *resources);
+const struct resource *resources_at(const struct resources *resources, size_t i);
+/* Serves a custom resource from now on, or no longer. It is lent. */
+void resources_add(struct resources *resources, const struct resource *resource);
+void resources_remove(struct resources *resources, const struct resource *resource);
+/* No built-in resource is in the group. */
+bool resources_group_is_custom(const struct resources *resources, struct str group);
 /* A group and version with at least one resource. */
 bool resources_have_version(const struct resources *resources, struct str group, struct str version);
 

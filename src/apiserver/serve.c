@@ -1,6 +1,7 @@
 #include "apiserver/server.h"
 
 #include "api/core_v1.h"
+#include "api/custom_kind.h"
 #include "apiserver/authn/authenticate.h"
 #include "apiserver/authz/authorize.h"
 #include "apiserver/errors.h"
@@ -50,16 +51,6 @@ static struct status *not_found_text(struct request *request)
     return respond_text(request, 404, STR("404 page not found\n"));
 }
 
-static bool is_group_served(const struct resources *resources, struct str group)
-{
-    for (size_t i = 0; i < resources->len; i++) {
-        if (str_eq(resources->items[i].kind->group, group)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static struct status *serve_path(struct request *request)
 {
     struct str path = request->info.path;
@@ -76,7 +67,7 @@ static struct status *serve_path(struct request *request)
     str_cut(rest, '/', &prefix, &rest);
     str_cut(rest, '/', &group, &rest);
     if (str_is(prefix, "api") ||
-        (str_is(prefix, "apis") && group.n != 0 && is_group_served(&request->server->resources, group))) {
+        (str_is(prefix, "apis") && group.n != 0 && !resources_group_is_custom(&request->server->resources, group))) {
         return error_no_such_resource();
     }
     return not_found_text(request);
@@ -119,6 +110,61 @@ static struct status *serve_verb(struct request *request)
     return error_method_not_allowed();
 }
 
+/* A deprecated version says so, and names a better one. */
+static void warn_of_version(struct request *request, const struct custom_kind *custom)
+{
+    const struct kind *kind = &custom->kind;
+    struct str better = {0};
+
+    if (!custom->version->deprecated) {
+        return;
+    }
+    if (custom->version->deprecation_warning != NULL) {
+        request_warn(request, "%.*s", STR_ARG(*custom->version->deprecation_warning));
+        return;
+    }
+    LIST_EACH(version, &custom->definition->spec.versions) {
+        bool is_newer = version->served && !version->deprecated && custom_version_cmp(version->name, kind->version) < 0;
+
+        if (is_newer && (better.n == 0 || custom_version_cmp(version->name, better) < 0)) {
+            better = version->name;
+        }
+    }
+    if (better.n == 0) {
+        request_warn(request, "%.*s %.*s is deprecated", STR_ARG(kind->api_version), STR_ARG(kind->kind));
+    } else {
+        request_warn(request, "%.*s %.*s is deprecated; use %.*s/%.*s %.*s", STR_ARG(kind->api_version),
+                     STR_ARG(kind->kind), STR_ARG(kind->group), STR_ARG(better), STR_ARG(kind->kind));
+    }
+}
+
+/* Custom resources have no protobuf form; who would take JSON too gets it. */
+static struct status *check_media(struct request *request)
+{
+    struct accepted *accepted = &request->accepted;
+
+    if (request->resource->kind->custom == NULL || accepted->media != MEDIA_PROTOBUF ||
+        accepted->transform != TRANSFORM_NONE || str_is(request->info.subresource, "scale")) {
+        return NULL;
+    }
+    struct str accept = request_header(request, "accept");
+
+    accepted->media = MEDIA_JSON;
+    return str_contains(accept, STR("json")) || str_contains(accept, STR("*/*"))
+               ? NULL
+               : status_new(STATUS_NOT_ACCEPTABLE, "only the following media types are accepted: application/json, "
+                                                   "application/yaml");
+}
+
+/* What is no resource in a group without built-in ones. */
+static struct status *missing_custom(struct request *request)
+{
+    const struct resources *resources = &request->server->resources;
+    const struct request_info *info = &request->info;
+
+    return resources_have_version(resources, info->group, info->version) ? not_found_text(request) : serve_path(request);
+}
+
 static struct status *serve_resource(struct request *request)
 {
     const struct request_info *info = &request->info;
@@ -126,7 +172,7 @@ static struct status *serve_resource(struct request *request)
 
     request->resource = resources_find(resources, info->group, info->version, info->resource);
     if (request->resource == NULL) {
-        return is_group_served(resources, info->group) ? error_no_such_resource() : serve_path(request);
+        return resources_group_is_custom(resources, info->group) ? missing_custom(request) : error_no_such_resource();
     }
     const struct kind *kind = request->resource->kind;
 
@@ -138,13 +184,16 @@ static struct status *serve_resource(struct request *request)
         return error_no_such_resource();
     }
     if (!kind->namespaced && info->namespace.n != 0 && !str_is(kind->plural, "namespaces")) {
-        return error_no_such_resource();
+        return kind->custom != NULL ? not_found_text(request) : error_no_such_resource();
     }
     if (info->subresource.n != 0) {
         request->subresource = kind_subresource(kind, info->subresource);
         if (request->subresource == NULL) {
             return error_no_such_resource();
         }
+    }
+    if (kind->custom != NULL) {
+        warn_of_version(request, kind->custom);
     }
     if (kind == &core_v1_endpoints_kind) {
         request_warn(request, "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
@@ -155,6 +204,7 @@ static struct status *serve_resource(struct request *request)
         request->subresource != NULL ? subresource_handler(request) : computed_handler(request);
 
     TRY(negotiate_accept(request_header(request, "accept"), NEGOTIATE_RESOURCE, &request->accepted));
+    TRY(check_media(request));
     if (handler != NULL) {
         return handler(request);
     }

@@ -1,6 +1,7 @@
 #include "apiserver/server.h"
 
 #include "apiserver/authz/webhook.h"
+#include "apiserver/custom/serving.h"
 #include "apiserver/event_ttl.h"
 #include "apiserver/health.h"
 #include "apiserver/registry/storage.h"
@@ -208,6 +209,9 @@ void apiserver_stop(struct apiserver *server)
 {
     server->is_stopping = true;
     each_cache(server, watch_cache_stop);
+    if (server->serving != NULL) {
+        serving_stop(server->serving);
+    }
 }
 
 static void free_paths(struct apiserver *server)
@@ -229,6 +233,7 @@ static struct store *release(struct apiserver *server)
         task_group_cancel(&server->background);
     }
     each_cache(server, watch_cache_free);
+    serving_free(server->serving);
     resources_done(&server->resources);
     free_paths(server);
     authn_file_free(server->tokens);

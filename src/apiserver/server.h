@@ -11,6 +11,7 @@
 #include "base/task.h"
 
 struct openapi;
+struct serving;
 struct tls_context;
 struct webhook;
 
@@ -19,6 +20,7 @@ struct apiserver {
     struct store *store;
     struct resources resources;
     struct map paths; /* of what is no resource -> struct path */
+    struct serving *serving; /* of custom resources (custom/serving.h) */
     struct openapi *openapi; /* what openapi/openapi.c keeps */
     /* authentication */
     struct authn_file *tokens, *passwords; /* NULL: none */

@@ -1,7 +1,7 @@
 #include "apiserver/table.h"
 
 #include "api/apps_v1.h"
-#include "api/table_columns.h"
+#include "api/custom_columns.h"
 #include "apiserver/encode.h"
 #include "apiserver/errors.h"
 #include "apiserver/resource.h"
@@ -35,9 +35,9 @@ static struct status *included(struct request *request, enum table_include *ret)
     return NULL;
 }
 
-static void add_columns(const struct kind *kind, struct buf *out)
+static void add_columns(struct arena *arena, const struct kind *kind, struct buf *out)
 {
-    struct table_columns columns = table_columns(kind);
+    struct table_columns columns = kind->custom != NULL ? custom_columns(arena, kind) : table_columns(kind);
 
     for (size_t i = 0; i < columns.len; i++) {
         const struct table_column *from = &columns.items[i];
@@ -65,7 +65,7 @@ struct status *table_writer_begin(struct table_writer *table, struct request *re
     json_encode(&meta_v1_list_meta_type, meta, out);
     buf_add_str(out, has_columns ? STR(",\"columnDefinitions\":[") : STR(",\"columnDefinitions\":null"));
     if (has_columns) {
-        add_columns(kind, out);
+        add_columns(request->arena, kind, out);
         buf_add_char(out, ']');
     }
     buf_add_str(out, STR(",\"rows\":["));

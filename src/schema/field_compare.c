@@ -155,7 +155,7 @@ static const struct field_set *gather_members(struct gather *to, const struct fi
         if (!known && to->unknown != NULL && to->unknown->n == 0) {
             *to->unknown = place;
         }
-        if (value_is(entry->value, VALUE_NULL) || rule->kind == FIELD_RULE_MAP ||
+        if (value_is(entry->value, VALUE_NULL) || (known && !field_rule_is_named(rule, entry->key)) ||
             (value_is(entry->value, VALUE_OBJECT) && value_count(entry->value) == 0)) {
             of_member = field_set_union(to->arena, of_member, member(to->arena));
         }
@@ -223,7 +223,7 @@ static const struct field_set *with_named(struct arena *arena, const struct fiel
                                       : field_rule_element(rule);
         const struct field_set *of_child = with_named(arena, &below, set->items[i].below);
 
-        if (known && rule->kind == FIELD_RULE_STRUCT) {
+        if (known && field_rule_is_named(rule, str_from(element, 2))) {
             of_child = field_set_union(arena, of_child, member(arena));
         }
         *LIST_ADD(arena, all) = (struct field_child){element, of_child};

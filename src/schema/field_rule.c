@@ -15,6 +15,9 @@ static struct field_rule of_struct(const struct type *type)
 
 static struct field_rule of_field(const struct field *field)
 {
+    if (field->kind == TYPE_RAW && field->type != NULL) {
+        return of_field(&field->type->fields[0]);
+    }
     const struct field_rules *rules = field->rules;
     const struct type *type = field->kind == TYPE_STRUCT ? field->type : NULL;
 
@@ -48,8 +51,14 @@ struct field_rule field_rule_member(const struct field_rule *rule, struct str na
     }
     const struct field *field = type_field(rule->type, name);
 
+    field = field != NULL ? field : rule->type->rest;
     *ret_known = field != NULL;
     return field == NULL ? (struct field_rule){0} : of_field(field);
+}
+
+bool field_rule_is_named(const struct field_rule *rule, struct str name)
+{
+    return rule->kind == FIELD_RULE_STRUCT && type_field(rule->type, name) != NULL;
 }
 
 struct field_rule field_rule_element(const struct field_rule *rule)

@@ -43,6 +43,8 @@ void field_items_done(struct field_items *items);
 struct field_rule field_rule_root(const struct type *type);
 /* The rule of a member of a struct or map; *ret_known is false when the struct has no such field. */
 struct field_rule field_rule_member(const struct field_rule *rule, struct str name, bool *ret_known);
+/* The struct has a field of that name, rather than taking any member. */
+bool field_rule_is_named(const struct field_rule *rule, struct str name);
 /* That of a list's elements. */
 struct field_rule field_rule_element(const struct field_rule *rule);
 struct str field_element_of_name(struct arena *arena, struct str name);

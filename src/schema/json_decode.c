@@ -460,6 +460,12 @@ static void decode_union(struct decoder *decoder, const struct type *type, void 
     }
 }
 
+/* Where a type that takes any member keeps those it has no field for. */
+static struct any_list *rest_of(const struct type *type, void *object)
+{
+    return (struct any_list *)(void *)((char *)object + type->rest->offset);
+}
+
 static void decode_struct(struct decoder *decoder, const struct type *type, void *object, const struct place *place)
 {
     uint64_t seen[4] = {0};
@@ -480,6 +486,10 @@ static void decode_struct(struct decoder *decoder, const struct type *type, void
         const struct type_member *member = type_member(type, key);
         struct place inner = {.outer = place, .owner = type, .name = key};
 
+        if (member == NULL && type->rest != NULL && key.n != 0) {
+            decode_item(decoder, type->rest, map_place(decoder, type->rest, rest_of(type, object), key, &inner), &inner);
+            continue;
+        }
         if (member == NULL) {
             add_problem(decoder, "unknown", &inner);
             json_skip(&decoder->in, NULL);

@@ -205,21 +205,26 @@ static void encode_list(const struct field *field, const struct any_list *list, 
     buf_add_char(out, ']');
 }
 
-static void encode_map(const struct field *field, const struct any_list *map, struct buf *out)
+static void encode_entries(const struct field *field, const struct any_list *map, bool is_first, struct buf *out)
 {
     size_t size = field_entry_size(field);
 
-    buf_add_char(out, '{');
     for (size_t i = 0; i < map->len; i++) {
         const char *entry = (const char *)map->items + i * size;
 
-        if (i != 0) {
+        if (i != 0 || !is_first) {
             buf_add_char(out, ',');
         }
         json_add_string(out, *(const struct str *)entry);
         buf_add_char(out, ':');
         encode_item(field, entry + sizeof(struct str), out);
     }
+}
+
+static void encode_map(const struct field *field, const struct any_list *map, struct buf *out)
+{
+    buf_add_char(out, '{');
+    encode_entries(field, map, true, out);
     buf_add_char(out, '}');
 }
 
@@ -337,6 +342,11 @@ static void encode_struct(const struct type *type, const void *object, struct bu
         buf_add_str(out, member->field->name);
         buf_add(out, "\":", 2);
         json_encode_field(member->field, place, out);
+    }
+    if (type->rest != NULL) {
+        const struct any_list *rest = (const struct any_list *)(const void *)((const char *)object + type->rest->offset);
+
+        encode_entries(type->rest, rest, first, out);
     }
     buf_add_char(out, '}');
 }

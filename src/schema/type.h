@@ -84,7 +84,7 @@ struct field_rules {
 
 struct field {
     struct str name; /* JSON key; empty: the struct's members belong to the enclosing object */
-    const struct type *type;         /* of TYPE_STRUCT */
+    const struct type *type; /* of TYPE_STRUCT; of a TYPE_RAW, when not NULL, its one field says how the value is merged */
     const struct field_rules *rules; /* NULL: none */
     uint32_t offset;
     uint16_t number; /* protobuf's; 0: not in protobuf */
@@ -131,6 +131,7 @@ struct type {
     uint16_t field_count, member_count, numbered_count;
     uint16_t slot_mask;
     uint16_t flags;
+    const struct field *rest; /* what members are that have no field of their own; NULL: there may be none */
 };
 
 /* NULL when the type has no such JSON key. Keys are compared exactly, as Kubernetes does. */
@@ -170,6 +171,8 @@ struct subresource {
     unsigned verbs;
 };
 
+struct custom_kind;
+
 /* A kind, and the resource that serves it (plural empty: none). */
 struct kind {
     struct str group, version, kind; /* the core group is empty */
@@ -184,6 +187,7 @@ struct kind {
     const struct type *type;
     const struct kind *list; /* DeploymentList; NULL: none */
     const struct kind *item; /* of a list kind */
+    const struct custom_kind *custom; /* of a custom resource (api/custom_kind.h); NULL: built in */
 };
 
 /* A gRPC method of a proto3 package. */

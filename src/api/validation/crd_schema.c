@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "schema/map_of.h"
+#include "schema/regex.h"
 #include "schema/value.h"
 
 typedef const struct apiextensions_v1_json_schema_props *schema_ref;
@@ -264,6 +265,19 @@ static void check_children(struct status *to, const struct path *at, schema_ref 
     }
 }
 
+static void check_pattern(struct status *to, const struct path *at, struct str pattern)
+{
+    struct regex *regex = NULL;
+    struct status *status = pattern.n == 0 ? NULL : regex_new(pattern, &regex);
+
+    if (status != NULL) {
+        check_invalid_str(to, at, pattern, "must be a valid regular expression, but isn't: %.*s",
+                          STR_ARG(status->message));
+        status_free(status);
+    }
+    regex_free(regex);
+}
+
 static void check_schema(struct status *to, const struct path *at, schema_ref schema, enum place place)
 {
     if (schema->ref != NULL) {
@@ -274,6 +288,7 @@ static void check_schema(struct status *to, const struct path *at, schema_ref sc
         check_forbidden(to, AT(at, "uniqueItems"),
                         "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
     }
+    check_pattern(to, AT(at, "pattern"), schema->pattern);
     if (!check_type(to, at, schema, place)) {
         return;
     }

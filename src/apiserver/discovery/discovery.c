@@ -132,7 +132,8 @@ static struct status *serve_group(struct request *request)
     struct meta_v1_api_resource_list *list = discovery_resources(request->arena, resources, group, version);
 
     if (rest.n != 0 || (version.n != 0 && list == NULL)) {
-        return error_no_such_resource();
+        return resources_group_is_custom(resources, group) ? respond_text(request, 404, STR("404 page not found\n"))
+                                                           : error_no_such_resource();
     }
     TRY(check_method(request));
     TRY(negotiate(request, NEGOTIATE_PLAIN));

@@ -24,11 +24,11 @@ static struct kinds kinds_of(struct arena *arena, const struct resources *resour
 {
     struct kinds kinds = {0};
 
-    for (size_t i = 0; i < resources->len; i++) {
-        const struct kind *kind = resources->items[i].kind;
+    for (size_t i = 0; i < resources_count(resources); i++) {
+        const struct kind *kind = resources_at(resources, i)->kind;
 
         if (str_eq(kind->group, group) && str_eq(kind->version, version)) {
-            *LIST_ADD(arena, &kinds) = &resources->items[i];
+            *LIST_ADD(arena, &kinds) = resources_at(resources, i);
         }
     }
     if (kinds.len != 0) {
@@ -42,8 +42,8 @@ static struct str_list versions_of(struct arena *arena, const struct resources *
 {
     struct str_list versions = {0};
 
-    for (size_t i = 0; i < resources->len; i++) {
-        const struct kind *kind = resources->items[i].kind;
+    for (size_t i = 0; i < resources_count(resources); i++) {
+        const struct kind *kind = resources_at(resources, i)->kind;
         bool is_new = str_eq(kind->group, group);
 
         for (size_t k = 0; k < versions.len && is_new; k++) {
@@ -60,8 +60,8 @@ static struct str_list groups_of(struct arena *arena, const struct resources *re
 {
     struct str_list groups = {0};
 
-    for (size_t i = 0; i < resources->len; i++) {
-        struct str group = resources->items[i].kind->group;
+    for (size_t i = 0; i < resources_count(resources); i++) {
+        struct str group = resources_at(resources, i)->kind->group;
         bool is_new = group.n != 0;
 
         for (size_t k = 0; k < groups.len && is_new; k++) {
@@ -91,6 +91,17 @@ static struct str_list verbs_of(struct arena *arena, unsigned verbs)
     }
     qsort(list.items, list.len, sizeof(struct str), by_text);
     return list;
+}
+
+/* Stock names the verbs of custom resources in an order of their own. */
+static struct str_list verbs_of_kind(struct arena *arena, const struct kind *kind)
+{
+    static const struct str verbs[] = {STR_INIT("delete"), STR_INIT("deletecollection"), STR_INIT("get"),
+                                       STR_INIT("list"),   STR_INIT("patch"),            STR_INIT("create"),
+                                       STR_INIT("update"), STR_INIT("watch")};
+
+    return kind->custom == NULL ? verbs_of(arena, kind->verbs)
+                                : (struct str_list){.items = (struct str *)(uintptr_t)verbs, .len = COUNT_OF(verbs)};
 }
 
 static struct str group_version(struct arena *arena, struct str group, struct str version)
@@ -163,7 +174,7 @@ static struct meta_v1_api_resource resource_of(struct arena *arena, const struct
         .singular_name = kind->singular,
         .namespaced = kind->namespaced,
         .kind = kind->kind,
-        .verbs = verbs_of(arena, kind->verbs),
+        .verbs = verbs_of_kind(arena, kind),
         .short_names = kind->short_names,
         .categories = kind->categories,
         .storage_version_hash =
@@ -236,7 +247,7 @@ static struct apidiscovery_v2_api_resource_discovery resource_discovery(struct a
         .response_kind = response_kind(arena, STR(""), STR(""), kind->kind),
         .scope = kind->namespaced ? STR("Namespaced") : STR("Cluster"),
         .singular_resource = kind->singular,
-        .verbs = verbs_of(arena, kind->verbs),
+        .verbs = verbs_of_kind(arena, kind),
         .short_names = kind->short_names,
         .categories = kind->categories,
     };

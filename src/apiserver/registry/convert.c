@@ -3,6 +3,7 @@
 #include "api/autoscaling_v1.h"
 #include "api/autoscaling_v2.h"
 #include "api/core_v1.h"
+#include "api/custom_kind.h"
 #include "api/events_v1.h"
 #include "base/mem.h"
 
@@ -133,6 +134,9 @@ void *convert(struct arena *arena, const struct kind *from, const struct kind *t
 {
     if (from == to) {
         return (void *)object;
+    }
+    if (from->custom != NULL && to->custom != NULL) {
+        return custom_object_convert(arena, from, to, object);
     }
     if (from == &core_v1_event_kind && to == &events_v1_event_kind) {
         return event_to_new(arena, object);

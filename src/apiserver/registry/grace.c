@@ -177,7 +177,7 @@ enum grace_verdict grace_decide(struct arena *arena, const struct resource *reso
         }
         mark_deleting(arena, meta, now);
         if (resource->strategy->deleting != NULL) {
-            resource->strategy->deleting(object);
+            resource->strategy->deleting(arena, object);
         }
         return GRACE_UPDATE;
     }

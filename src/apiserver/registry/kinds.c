@@ -1,6 +1,5 @@
 #include "apiserver/registry/kinds.h"
 
-#include "api/apiextensions_v1.h"
 #include "api/apps_v1.h"
 #include "api/batch_v1.h"
 #include "api/certificates_v1.h"
@@ -192,37 +191,6 @@ void signing_request_update_subresource(struct request *request, struct str subr
     if (approves) {
         csr->status.certificate = before->status.certificate;
     }
-}
-
-/* The version that is stored joins those that ever were. */
-void resource_definition_create(struct request *request, void *object)
-{
-    struct apiextensions_v1_custom_resource_definition *definition = object;
-    struct str_list stored = {0};
-    bool is_there = false;
-
-    LIST_EACH(version, &definition->status.stored_versions) {
-        *LIST_ADD(request->arena, &stored) = *version;
-    }
-    LIST_EACH(version, &definition->spec.versions) {
-        if (!version->storage) {
-            continue;
-        }
-        LIST_EACH(other, &stored) {
-            is_there |= str_eq(*other, version->name);
-        }
-        if (!is_there) {
-            *LIST_ADD(request->arena, &stored) = version->name;
-        }
-        break;
-    }
-    definition->status.stored_versions = stored;
-}
-
-void resource_definition_update(struct request *request, void *object, const void *old)
-{
-    (void)old;
-    resource_definition_create(request, object);
 }
 
 /* discovery.k8s.io/v1 has nodeName and zone instead. */

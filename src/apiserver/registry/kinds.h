@@ -16,7 +16,7 @@ void namespace_create(struct request *request, void *object);
 void namespace_update(struct request *request, void *object, const void *old);
 void namespace_update_subresource(struct request *request, struct str subresource, void *object, const void *old);
 bool namespace_holds(const struct object *object);
-void namespace_deleting(struct object *object);
+void namespace_deleting(struct arena *arena, struct object *object);
 
 void service_create(struct request *request, void *object);
 void service_update(struct request *request, void *object, const void *old);
@@ -39,6 +39,8 @@ void job_update(struct request *request, void *object, const void *old);
 void signing_request_create(struct request *request, void *object);
 void signing_request_update(struct request *request, void *object, const void *old);
 void signing_request_update_subresource(struct request *request, struct str subresource, void *object, const void *old);
+bool resource_definition_holds(const struct object *object);
+void resource_definition_deleting(struct arena *arena, struct object *object);
 void resource_definition_create(struct request *request, void *object);
 void resource_definition_update(struct request *request, void *object, const void *old);
 

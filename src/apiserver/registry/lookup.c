@@ -63,7 +63,7 @@ static struct status *encode_stored(void *arg, struct stored *stored, uint32_t f
 
 static uint32_t form_of(const struct resource *resource, enum media media)
 {
-    return (media == MEDIA_PROTOBUF ? 1 : 0) | (resource->kind != resource->stored ? 2 : 0);
+    return (media == MEDIA_PROTOBUF ? 1 : 0) | resource->form << 1;
 }
 
 struct status *lookup_item(const struct resource *resource, enum media media, struct stored *stored, struct blob **ret)

@@ -47,8 +47,9 @@ bool namespace_holds(const struct object *object)
     return ((const struct core_v1_namespace *)object)->spec.finalizers.len != 0;
 }
 
-void namespace_deleting(struct object *object)
+void namespace_deleting(struct arena *arena, struct object *object)
 {
+    (void)arena;
     ((struct core_v1_namespace *)object)->status.phase = CORE_V1_NAMESPACE_TERMINATING;
     object->metadata.deletion_grace_period_seconds = NULL;
 }

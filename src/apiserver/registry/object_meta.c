@@ -98,8 +98,8 @@ void object_meta_update(struct object *object, const struct object *old)
 
 void object_meta_count_generation(const struct resource *resource, struct object *object, const struct object *old)
 {
-    const struct type *type = resource->kind->type;
-
+    const struct kind *kind = resource->kind;
+    const struct type *type = kind->type;
     unsigned flags = resource->strategy->flags;
 
     if ((flags & STRATEGY_GENERATION) == 0 || (flags & STRATEGY_GENERATION_FIXED) != 0) {
@@ -112,7 +112,9 @@ void object_meta_count_generation(const struct resource *resource, struct object
     for (size_t i = 0; i < type->field_count; i++) {
         const struct field *field = &type->fields[i];
 
-        if (field->name.n == 0 || str_is(field->name, "metadata") || str_is(field->name, "status")) {
+        bool is_status = str_is(field->name, "status") && (kind->has_status || kind->custom == NULL);
+
+        if ((field->name.n == 0 && field != type->rest) || str_is(field->name, "metadata") || is_status) {
             continue;
         }
         if (!schema_field_equal(field, (const char *)object + field->offset, (const char *)old + field->offset)) {

@@ -1,6 +1,7 @@
 #include "apiserver/registry/rules.h"
 
 #include "api/core_v1.h"
+#include "api/custom_kind.h"
 #include "api/defaults.h"
 #include "api/validation.h"
 #include "apiserver/errors.h"
@@ -10,6 +11,9 @@ void rules_default(struct arena *arena, const struct kind *kind, void *object)
 {
     if (kind == &core_v1_secret_kind) {
         secret_fold(arena, object);
+    }
+    if (kind->custom != NULL) {
+        custom_object_default(arena, kind, object);
     }
     api_defaults_apply(kind->type, object, arena);
 }
@@ -28,6 +32,9 @@ struct status *rules_validate_create(struct arena *arena, const struct resource 
 
     (void)arena;
     api_validate_create(resource->kind, object, errors);
+    if (resource->kind->custom != NULL) {
+        custom_object_validate(resource->kind, object, NULL, errors);
+    }
     return finish(resource, errors, object);
 }
 
@@ -41,6 +48,9 @@ struct status *rules_validate_update(struct arena *arena, const struct resource 
         api_validate_update_subresource(resource->kind, subresource, object, old, errors);
     } else {
         api_validate_update(resource->kind, object, old, errors);
+    }
+    if (resource->kind->custom != NULL) {
+        custom_object_validate(resource->kind, object, old, errors);
     }
     return finish(resource, errors, old);
 }

@@ -1,5 +1,6 @@
 #include "apiserver/registry/selection.h"
 
+#include "api/custom_columns.h"
 #include "apiserver/errors.h"
 #include "schema/map_of.h"
 
@@ -75,6 +76,13 @@ static struct status *check_fields(const struct resource *resource, const struct
     for (size_t i = 0; i < fields->len; i++) {
         struct str name = fields->items[i].field;
 
+        if (resource->kind->custom != NULL && (str_is(name, "metadata.name") || str_is(name, "metadata.namespace") ||
+                                               custom_is_selectable(resource->kind, name))) {
+            continue;
+        }
+        if (resource->kind->custom != NULL) {
+            return error_bad_request("field label not supported: %.*s", STR_ARG(name));
+        }
         if (str_is(name, "metadata.name") || path_of(labels, name) != NULL ||
             (str_is(name, "metadata.namespace") && (resource->kind->namespaced || labels == NULL))) {
             continue;
@@ -198,8 +206,15 @@ static bool fields_match(const struct selection *selection, const struct object 
 
     for (size_t i = 0; i < selection->fields.len; i++) {
         const struct field_requirement *wanted = &selection->fields.items[i];
+        const struct kind *stored = selection->resource->stored;
         char text[24];
 
+        if (stored->custom != NULL && !str_has_prefix(wanted->field, STR("metadata."))) {
+            if (custom_field_is(stored, object, wanted->field, wanted->value) == wanted->negative) {
+                return false;
+            }
+            continue;
+        }
         if (str_eq(label_value(&source, wanted->field, text, sizeof text), wanted->value) == wanted->negative) {
             return false;
         }

@@ -1,5 +1,6 @@
 #include "apiserver/registry/storage.h"
 
+#include "api/custom_kind.h"
 #include "api/defaults.h"
 #include "api/apps_v1.h"
 #include "apiserver/errors.h"
@@ -40,6 +41,10 @@ struct status *storage_decode(struct arena *arena, const struct kind *stored, st
     if (stored == &apps_v1_stateful_set_kind) {
         name_claims((struct apps_v1_stateful_set *)object);
     }
+    if (stored->custom != NULL) {
+        custom_object_prune(arena, stored, object, NULL);
+        custom_object_default(arena, stored, object);
+    }
     api_defaults_apply(stored->type, object, arena); /* some came after the object, some are not in protobuf */
     object->type_meta = (struct meta_v1_type_meta){0};
     object->metadata.resource_version = revision_text(arena, revision);
@@ -75,6 +80,9 @@ struct blob *storage_encode(const struct resource *resource, struct arena *arena
 /* Protobuf knows no empty lists and maps: what was stored has none, and the answer to a write says what was stored. */
 static void drop_empty(const struct type *type, void *object)
 {
+    if (type->package == NULL) {
+        return; /* JSON knows them */
+    }
     for (size_t i = 0; i < type->field_count; i++) {
         const struct field *field = &type->fields[i];
         void *place = (char *)object + field->offset;
@@ -107,6 +115,17 @@ static void drop_empty(const struct type *type, void *object)
 void storage_normalise(const struct resource *resource, void *object)
 {
     drop_empty(resource->kind->type, object);
+}
+
+/* The answer to a write says what was stored. */
+static void settle(const struct resource *resource, struct arena *arena, void *object)
+{
+    drop_empty(resource->kind->type, object);
+    if (resource->kind->custom != NULL && resource->kind != resource->stored) {
+        void *stored = convert(arena, resource->kind, resource->stored, object);
+
+        memcpy(object, convert(arena, resource->stored, resource->kind, stored), resource->kind->type->size);
+    }
 }
 
 static struct str full_key(struct arena *arena, const struct resource *resource, struct str namespace, struct str name)
@@ -150,7 +169,7 @@ struct status *storage_create(struct store *store, const struct resource *resour
     }
     TRY(status);
     object->metadata.resource_version = revision_text(arena, made.mod_revision);
-    drop_empty(resource->kind->type, object);
+    settle(resource, arena, object);
     *ret = made;
     return NULL;
 }
@@ -177,7 +196,7 @@ struct status *storage_update(struct store *store, const struct resource *resour
     }
     TRY(status);
     object->metadata.resource_version = revision_text(arena, made.mod_revision);
-    drop_empty(resource->kind->type, object);
+    settle(resource, arena, object);
     *ret = made;
     return NULL;
 }

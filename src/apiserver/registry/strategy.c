@@ -84,14 +84,21 @@ static const struct strategy strategies[] = {
     {.group = RESOURCE, .kind = "ResourceClaimTemplate", .flags = RETURNS},
     {.group = "storagemigration.k8s.io", .kind = "StorageVersionMigration", .flags = VERSION | STRATEGY_STATUS_KEEPS_META},
     {.group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .flags = GEN | VERSION,
-     .create = resource_definition_create, .update = resource_definition_update},
+     .create = resource_definition_create, .update = resource_definition_update,
+     .holds = resource_definition_holds,
+     .deleting = resource_definition_deleting},
     {.group = "apiregistration.k8s.io", .kind = "APIService", .flags = VERSION},
 };
 
 const struct strategy *strategy_of(const struct kind *kind)
 {
     static const struct strategy plain = {.group = "", .kind = ""};
+    static const struct strategy custom = {
+        .group = "", .kind = "", .flags = GEN | VERSION | STRATEGY_STATUS_KEEPS_META};
 
+    if (kind->custom != NULL) {
+        return &custom;
+    }
     for (size_t i = 0; i < COUNT_OF(strategies); i++) {
         if (str_is(kind->group, strategies[i].group) && str_is(kind->kind, strategies[i].kind)) {
             return &strategies[i];

@@ -41,7 +41,7 @@ struct strategy {
     /* Something beside finalizers still holds a deleted object (a namespace's spec.finalizers). */
     bool (*holds)(const struct object *object);
     /* The object has been marked as being deleted. */
-    void (*deleting)(struct object *object);
+    void (*deleting)(struct arena *arena, struct object *object);
 };
 
 /* Never NULL. */

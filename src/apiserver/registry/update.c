@@ -14,6 +14,8 @@
 #include "base/trace.h"
 #include "schema/copy.h"
 
+#include <string.h>
+
 bool registry_should_be_gone(const struct resource *resource, const struct object *object)
 {
     const struct meta_v1_object_meta *meta = &object->metadata;
@@ -79,7 +81,9 @@ static void keep_all_but_status(const struct resource *resource, struct object *
     for (size_t i = 0; i < type->field_count && str_is(subresource, "status"); i++) {
         const struct field *field = &type->fields[i];
 
-        if (field->name.n != 0 && !str_is(field->name, "metadata") && !str_is(field->name, "status")) {
+        if (field == type->rest) {
+            memcpy((char *)object + field->offset, (const char *)old + field->offset, field_size(field));
+        } else if (field->name.n != 0 && !str_is(field->name, "metadata") && !str_is(field->name, "status")) {
             object_field_take(resource->kind, object, old, field->name);
         }
     }

@@ -11,6 +11,7 @@
 #include "apiserver/registry/storage.h"
 #include "apiserver/respond.h"
 #include "apiserver/server.h"
+#include "apiserver/subresources/custom_scale.h"
 #include "schema/copy.h"
 #include "schema/field_set.h"
 #include "schema/selectors.h"
@@ -52,7 +53,6 @@ static struct status *scale_of(struct arena *arena, const struct kind *kind, voi
 {
     struct autoscaling_v1_scale *scale = ARENA_NEW(arena, struct autoscaling_v1_scale);
     const struct meta_v1_object_meta *meta = &((struct object *)object)->metadata;
-    struct scaled scaled = scaled_of(kind, object);
     struct label_selector selector = {0};
 
     scale->metadata.name = meta->name;
@@ -60,6 +60,12 @@ static struct status *scale_of(struct arena *arena, const struct kind *kind, voi
     scale->metadata.uid = meta->uid;
     scale->metadata.resource_version = meta->resource_version;
     scale->metadata.creation_timestamp = meta->creation_timestamp;
+    *ret = scale;
+    if (kind->custom != NULL) {
+        return custom_scale_read(arena, kind, object, scale);
+    }
+    struct scaled scaled = scaled_of(kind, object);
+
     scale->spec.replicas = *scaled.replicas != NULL ? **scaled.replicas : 1;
     scale->status.replicas = scaled.current;
     if (scaled.labels != NULL) {
@@ -68,7 +74,6 @@ static struct status *scale_of(struct arena *arena, const struct kind *kind, voi
         TRY(label_selector_of(arena, scaled.selector, &selector));
     }
     scale->status.selector = label_selector_format(arena, &selector);
-    *ret = scale;
     return NULL;
 }
 
@@ -131,11 +136,15 @@ static struct status *make_scaled(struct change_op *op, const struct object *cur
         wanted = patched;
         TRY(object_meta_check_name(patched, op->name));
     }
-    TRY(check_scale(wanted));
-    struct scaled scaled = scaled_of(kind, object);
+    if (kind->custom != NULL) {
+        custom_scale_write(arena, kind, object, wanted->spec.replicas); /* whose validation says what may be */
+    } else {
+        TRY(check_scale(wanted));
+        struct scaled scaled = scaled_of(kind, object);
 
-    *scaled.replicas = ARENA_NEW(arena, int32_t);
-    **scaled.replicas = wanted->spec.replicas;
+        *scaled.replicas = ARENA_NEW(arena, int32_t);
+        **scaled.replicas = wanted->spec.replicas;
+    }
     if (wanted->metadata.resource_version.n != 0) {
         object->metadata.resource_version = wanted->metadata.resource_version;
     }
