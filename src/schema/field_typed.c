@@ -142,6 +142,9 @@ static void check_list(struct typed_check *check, const struct field *field, con
 
 static void check_field(struct typed_check *check, const struct field *field, const struct value *value, struct str path)
 {
+    if (field->kind == TYPE_RAW && field->type != NULL) {
+        field = &field->type->fields[0];
+    }
     if (value_is(value, VALUE_NULL)) {
         return;
     }
@@ -170,13 +173,16 @@ static void check_struct(struct typed_check *check, const struct type *type, con
     if (type == NULL || (type->flags & TYPE_UNION) != 0) {
         return;
     }
+    if (!value_is(value, VALUE_OBJECT) && type->rest != NULL) {
+        return; /* what may be anything */
+    }
     if (!value_is(value, VALUE_OBJECT)) {
         unexpected(check, path, "map", value);
         return;
     }
     VALUE_EACH_MEMBER(member, value)
     {
-        const struct field *field = type_field(type, member->key);
+        const struct field *named = type_field(type, member->key), *field = named != NULL ? named : type->rest;
         struct str here = arena_printf(check->arena, "%.*s.%.*s", STR_ARG(path), STR_ARG(member->key));
 
         if (field == NULL) {
