@@ -1,9 +1,11 @@
 # The runtime, its spawner, its shims and the kubelet are killed at random moments while pods come and go: nothing of a
 # pod that is gone may stay. C8S_SEED makes the same choices again, as far as the machine's own pace allows.
-if [ -z "${server_pid:-}" ]; then
-    images/serve "$work" nginx busybox >/dev/null
-    start_server
-fi
+images/serve "$work" nginx busybox >/dev/null
+kill -0 "${server_pid:-none}" 2>/dev/null || start_server # the part before may have ended it
+# Pods of other parts would lose their sandboxes too, and get others.
+k delete deployments,pods --all >/dev/null
+until_says 60 "no pods are there" "No resources found" k get pods
+until_says 60 "nor anything of theirs" "0" sh -c "ls '$work/data/kubelet/pods' | wc -l"
 seed=${C8S_SEED:-$RANDOM}
 RANDOM=$seed
 
@@ -65,13 +67,15 @@ check "after that all pods get ready" k wait --for=condition=Available deploymen
 until_says 60 "six of six" "6/6" k get deployment churn
 note_pods
 belongings >"$work/during"
-for kind in "^mount " "^veth" "^/sys/fs/cgroup/" "^process " "^c8s-shim" "^c8s-pause" '^10\.' '^[0-9a-f]{64}$' '^.{8}-.{4}-'; do
-    check "pods that run have their ${kind//^/}" grep -qE "$kind" "$work/during"
+for belonging in "^mount " "^veth" "^/sys/fs/cgroup/" "^process " "^c8s-shim" "^c8s-pause" '^10\.' '^[0-9a-f]{64}$' '^.{8}-.{4}-'; do
+    check "pods that run have their ${belonging//^/}" grep -qE "$belonging" "$work/during"
 done
 k delete deployment churn >/dev/null
 until_says 60 "they go" "No resources found" k get pods -l app=churn
-same_as_before() {
+left() {
     belongings >"$work/after"
-    diff "$work/before" "$work/after" && echo nothing is left
+    comm -13 <(sort "$work/before") <(sort "$work/after") >"$work/left"
+    [ -s "$work/left" ] || echo nothing is left
 }
-until_says 60 "of what was killed under way nothing is left (seed $seed)" "nothing is left" same_as_before
+until_says 60 "of what was killed under way nothing is left (seed $seed)" "nothing is left" left
+sed 's/^/left: /' "$work/left"
